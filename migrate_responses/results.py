@@ -1,0 +1,91 @@
+"""What a run found, decided and would write: plain frozen data, no behaviour beyond counting.
+
+Everything that shows results (terminal, JSON, later SARIF and HTML) reads only these types.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+
+class Level(enum.Enum):
+    """How far a rule may go on its own (the applicability of a fix)."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    MANUAL = "manual"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for a note or a safe fix, 1 for unsafe, 2 for manual."""
+        return {"note": 0, "safe": 0, "unsafe": 1, "manual": 2}[self.value]
+
+
+class Verdict(enum.Enum):
+    """What became of one site."""
+
+    MIGRATED = "migrated"
+    UNSAFE = "unsafe"  # held back; --unsafe-fixes would migrate it
+    MANUAL = "manual"  # held back; a person must decide
+    LEFT = "left"  # not the OpenAI SDK (or a wrapped client): one note, no TODO
+    SKIPPED = "skipped"  # suppressed by a comment or by --ignore
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding. ``line`` and ``column`` are 1-based; 0 means the file as a whole."""
+
+    code: str
+    path: str
+    line: int
+    column: int
+    level: Level
+    message: str
+    next_step: str = ""
+
+
+@dataclass(frozen=True)
+class SiteResult:
+    """One Chat Completions call (or reference), where it is and what was decided."""
+
+    path: str
+    line: int
+    column: int
+    text: str  # the callee as written, e.g. ``self.client.chat.completions.create``
+    verdict: Verdict
+    flow: int  # number of the flow it belongs to, unique in one run
+    reasons: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """A file that took part. ``after`` equals ``before`` where nothing changes."""
+
+    path: str
+    before: bytes
+    after: bytes
+    error: Diagnostic | None = None
+
+    @property
+    def changed(self) -> bool:
+        return self.after != self.before
+
+
+@dataclass(frozen=True)
+class Results:
+    """The outcome of one run, in path order."""
+
+    files: tuple[FileResult, ...] = ()
+    sites: tuple[SiteResult, ...] = ()
+    notes: tuple[Diagnostic, ...] = ()
+    errors: tuple[Diagnostic, ...] = field(default=())
+
+    @property
+    def changed(self) -> tuple[FileResult, ...]:
+        return tuple(file for file in self.files if file.changed)
+
+    def count(self, *verdicts: Verdict) -> int:
+        """How many sites ended with one of ``verdicts``."""
+        return sum(site.verdict in verdicts for site in self.sites)
