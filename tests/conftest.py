@@ -1,0 +1,10 @@
+"""Makes ``tests.wire`` importable whatever directory pytest is started from."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = str(Path(__file__).resolve().parent.parent)
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)
