@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+TABLE = "tool.migrate-responses"
+API_DEFAULTS = ("preserve", "adopt")
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the text names the file, the fault and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -17,3 +27,123 @@ class Settings:
     ignore: frozenset[str] = frozenset()
     raise_on_failure: bool = False
     packaged: bool = False  # the project is distributed: uncalled public functions are a contract
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings of the engine, and what only the command line needs."""
+
+    settings: Settings = Settings()
+    exclude: tuple[str, ...] = ()
+
+
+def read_toml(path: str) -> dict[str, Any]:
+    """The tables of a TOML file. Raises ``ConfigError`` if it cannot be read."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not valid TOML: {error}") from error
+
+
+def load(path: str) -> Options:
+    """The options written in the TOML file ``path``; the defaults if it has no table for this tool.
+
+    Any other file than ``pyproject.toml`` may leave out the ``tool.migrate-responses`` level.
+    """
+    tables = read_toml(path)
+    tool = tables.get("tool")
+    table = tool.get("migrate-responses") if isinstance(tool, dict) else None
+    if table is None:
+        table = {} if path.endswith("pyproject.toml") else {k: v for k, v in tables.items() if k != "tool"}
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: {TABLE} must be a table")
+    return _options(table, path)
+
+
+def _options(table: Mapping[str, object], path: str) -> Options:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        convert = _KEYS.get(key)
+        if convert is None:
+            raise ConfigError(f"{path}: unknown key {key!r} in [{TABLE}]{_suggestion(key, _KEYS)}")
+        try:
+            values[key.replace("-", "_")] = convert(value)
+        except ValueError as error:
+            raise ConfigError(f"{path}: {key} in [{TABLE}] {error}") from error
+    exclude = tuple(values.pop("exclude", ()))
+    return Options(Settings(**values), exclude)
+
+
+def merge(options: Options, exclude: tuple[str, ...], **given: object) -> Options:
+    """``options`` overridden by what the command line gave; what is None or empty was not given.
+
+    ``exclude`` and what is assumed add up; the rest replaces.
+    """
+    settings = options.settings
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value}
+    for name in ("assume_responses", "assume_clients"):
+        if name in chosen:
+            chosen[name] = frozenset(chosen[name]) | getattr(settings, name)
+    return Options(replace(settings, **chosen), (*options.exclude, *exclude))
+
+
+def codes(values: object) -> frozenset[str]:
+    """Rule codes, or the beginnings of codes, upper-cased. Raises ``ValueError`` for one that fits no rule."""
+    from migrate_responses.rules import RULES
+
+    chosen = frozenset(value.upper() for value in _strings(values))
+    known = [rule.code for rule in RULES]
+    for code in sorted(chosen):
+        if not code or not any(name.startswith(code) for name in known):
+            raise ValueError(f"names {code!r}, which no rule begins with{_suggestion(code, known)}")
+    return chosen
+
+
+def _suggestion(word: str, known: Mapping[str, object] | list[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=1)
+    return (
+        f"; did you mean {close[0]!r}?"
+        if close
+        else f" (known: {', '.join(known)})"
+        if len(known) < 20
+        else ""
+    )
+
+
+def _strings(value: object) -> frozenset[str]:
+    if not isinstance(value, (list, tuple, frozenset)) or not all(isinstance(item, str) for item in value):
+        raise ValueError("must be a list of strings")
+    return frozenset(value)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _api_defaults(value: object) -> str:
+    if value not in API_DEFAULTS:
+        raise ValueError(f"must be one of {', '.join(API_DEFAULTS)}, not {value!r}")
+    return str(value)
+
+
+_KEYS: dict[str, Callable[[object], object]] = {
+    "unsafe-fixes": _flag,
+    "api-defaults": _api_defaults,
+    "assume-responses": _strings,
+    "assume-clients": _strings,
+    "select": codes,
+    "ignore": codes,
+    "raise-on-failure": _flag,
+    "exclude": lambda value: sorted(_strings(value)),
+}

@@ -1,0 +1,41 @@
+"""Reading files, and telling on their bytes alone whether they can matter."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+# Without O_NONBLOCK, opening a pipe that has taken a file's place would wait for a writer for ever.
+_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+def read(path: str) -> bytes | None:
+    """The bytes of a regular file; None for anything else (a link, a pipe, a device, a directory).
+
+    Raises ``OSError`` if it cannot be read; a file that is gone counts as nothing.
+    """
+    try:
+        handle = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        if os.path.islink(path):
+            return None
+        raise
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        data = os.read(handle, status.st_size + 1)
+        while len(data) != status.st_size and (more := os.read(handle, 1 << 20)):
+            data += more
+        return data
+    finally:
+        os.close(handle)
+
+
+def matters(data: bytes) -> bool:
+    """Whether a file can hold Chat Completions, or name what they need. No decoding, no parsing."""
+    return b"completions" in data or b"openai" in data.lower()

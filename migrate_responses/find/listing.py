@@ -1,0 +1,152 @@
+"""Which Python files a directory holds, leaving out what git would leave out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+SUFFIXES = (".py", ".pyw")
+
+SKIPPED_DIRECTORIES = frozenset(
+    {
+        ".eggs",
+        ".git",
+        ".hg",
+        ".mypy_cache",
+        ".nox",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".svn",
+        ".tox",
+        ".venv",
+        "__pycache__",
+        "__pypackages__",
+        "node_modules",
+        "site-packages",
+    }
+)
+VENV_MARKER = "pyvenv.cfg"
+
+# A hook inherits these from git, and they would point every question at the hook's own repository.
+_GIT_LOCATION = {
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+}
+
+
+def run_git(root: str, *arguments: str) -> bytes | None:
+    """What git prints when asked in ``root``, or None if it is missing or refuses.
+
+    The file system monitor is switched off: it is a program named by the repository's own configuration.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in _GIT_LOCATION}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
+    command = ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def list_git(root: str) -> list[str] | None:
+    """The Python files that git tracks or would track below ``root``, relative to it; None without git."""
+    patterns = [f"*{suffix}" for suffix in SUFFIXES]
+    listed = run_git(root, "ls-files", "-z", "-co", "--exclude-standard", "--", *patterns, f"*{VENV_MARKER}")
+    if listed is None:
+        return None
+    names = sorted({os.fsdecode(name) for name in listed.split(b"\0") if name})
+    environments = tuple(
+        name[: -len(VENV_MARKER)]
+        for name in names
+        if os.path.basename(name) == VENV_MARKER and name != VENV_MARKER
+    )
+    usual = _Usual(root)
+    return [
+        name
+        for name in names
+        if name.endswith(SUFFIXES)
+        and not name.startswith(environments or ("\0",))
+        and usual(os.path.dirname(name))
+    ]
+
+
+class _Usual:
+    """Whether a directory of the listing is an ordinary one: not skipped, and no link leads to it."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._known = {"": True}
+
+    def __call__(self, directory: str) -> bool:
+        known = self._known.get(directory)
+        if known is None:
+            parent, name = os.path.split(directory)
+            known = (
+                name not in SKIPPED_DIRECTORIES
+                and self(parent)
+                and not os.path.islink(os.path.join(self._root, directory))
+            )
+            self._known[directory] = known
+        return known
+
+
+def walk(root: str) -> list[str]:
+    """The Python files below ``root``, relative to it, honouring each ``.gitignore`` on the way.
+
+    Links are not followed; directories that cannot be read are passed over, as are virtual environments.
+    """
+    return sorted(_walk(root, "", ()))
+
+
+def _walk(root: str, prefix: str, ignores: tuple[tuple[str, GitIgnoreSpec], ...]) -> Iterator[str]:
+    try:
+        with os.scandir(os.path.join(root, prefix)) as scan:
+            entries = list(scan)
+    except OSError:
+        return
+    names = {entry.name for entry in entries}
+    if prefix and VENV_MARKER in names:
+        return
+    if ".gitignore" in names and (spec := _read_gitignore(os.path.join(root, prefix, ".gitignore"))):
+        ignores = (*ignores, (prefix, spec))
+    for entry in entries:
+        name = prefix + entry.name
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in SKIPPED_DIRECTORIES and not _ignored(name + "/", ignores):
+                yield from _walk(root, name + "/", ignores)
+        elif (
+            entry.name.endswith(SUFFIXES)
+            and entry.is_file(follow_symlinks=False)
+            and not _ignored(name, ignores)
+        ):
+            yield name
+
+
+def _read_gitignore(path: str) -> GitIgnoreSpec | None:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return GitIgnoreSpec.from_lines(file.read().splitlines())
+    except (OSError, ValueError):
+        return None
+
+
+def _ignored(name: str, ignores: tuple[tuple[str, GitIgnoreSpec], ...]) -> bool:
+    """The deepest ``.gitignore`` that has an opinion decides."""
+    for prefix, spec in reversed(ignores):
+        verdict = spec.check_file(name[len(prefix) :]).include
+        if verdict is not None:
+            return verdict
+    return False

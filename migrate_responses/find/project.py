@@ -1,0 +1,146 @@
+"""From the paths a person names to the sources of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from migrate_responses.find import candidates, listing, roots
+from migrate_responses.results import Diagnostic, Level
+
+
+@dataclass(frozen=True)
+class Project:
+    """The sources of one run. Names are relative to ``root``, with forward slashes.
+
+    ``sources`` holds every file that can matter, in order of names, and ``writable`` those of them
+    that the named paths cover. ``seen`` counts the Python files looked at.
+    """
+
+    root: str
+    sources: dict[str, bytes]
+    writable: frozenset[str]
+    errors: tuple[Diagnostic, ...] = ()
+    seen: int = 0
+
+    def path(self, name: str) -> str:
+        """Where the file called ``name`` is."""
+        return os.path.join(self.root, *name.split("/"))
+
+
+def find(
+    paths: Sequence[str], exclude: Iterable[str] = (), replaced: Mapping[str, bytes] | None = None
+) -> list[Project]:
+    """The projects that hold ``paths``, in the order in which they are first named.
+
+    Named files count even where git ignores them; what ``exclude`` matches is read and never written.
+    ``replaced`` gives the bytes of some named files, in place of what the disk holds if it holds them.
+    """
+    by_root: dict[tuple[str, bool], list[str]] = {}
+    for path in paths:
+        absolute = os.path.abspath(path)
+        root = roots.project_root(absolute)
+        lone = root is None and not os.path.isdir(absolute)
+        root = root or (os.path.dirname(absolute) if lone else absolute)
+        by_root.setdefault((root, lone), []).append(absolute)
+    texts = {os.path.abspath(path): data for path, data in (replaced or {}).items()}
+    return [
+        _read_project(root, named, tuple(exclude), lone, texts) for (root, lone), named in by_root.items()
+    ]
+
+
+def _read_project(
+    root: str, named: list[str], exclude: tuple[str, ...], lone: bool, texts: Mapping[str, bytes]
+) -> Project:
+    reading = _Reading(os.path.realpath(root))
+    names = _siblings(reading.root) if lone else _listed(reading.root)
+    covered: set[str] = set()
+    for path in named:
+        name = reading.name_of(path)
+        if name is None:
+            continue
+        if os.path.isdir(path):
+            below = _below(names, name)
+            if not below:  # a directory that git ignores, named all the same
+                prefix = "" if name == "." else name + "/"
+                below = [prefix + inner for inner in listing.walk(os.path.join(reading.root, name))]
+                names = [*names, *below]
+            covered.update(below)
+        else:
+            covered.add(name)
+            if path in texts:
+                reading.texts[name] = texts[path]
+    covered -= _matching(covered, exclude)
+    everything = sorted({*names, *covered})
+    reading.read(everything)
+    sources = reading.sources
+    return Project(
+        reading.root,
+        sources,
+        frozenset(covered & sources.keys()),
+        tuple(error for error in reading.errors if error.path in covered),
+        len(everything),
+    )
+
+
+def _listed(root: str) -> list[str]:
+    names = listing.list_git(root) if roots.git_root(root) else None
+    return listing.walk(root) if names is None else names
+
+
+def _siblings(directory: str) -> list[str]:
+    """The Python files beside a lone file. Nothing says how far its project reaches, so not below."""
+    try:
+        return sorted(name for name in os.listdir(directory) if name.endswith(listing.SUFFIXES))
+    except OSError:
+        return []
+
+
+def _below(names: Iterable[str], directory: str) -> list[str]:
+    return [name for name in names if directory == "." or name.startswith(directory + "/")]
+
+
+def _matching(names: Iterable[str], patterns: Sequence[str]) -> set[str]:
+    if not patterns:
+        return set()
+    from pathspec import GitIgnoreSpec
+
+    return set(GitIgnoreSpec.from_lines(patterns).match_files(names))
+
+
+class _Reading:
+    """The sources and the errors of one project, as they are read."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.sources: dict[str, bytes] = {}
+        self.texts: dict[str, bytes] = {}
+        self.errors: list[Diagnostic] = []
+
+    def name_of(self, path: str) -> str | None:
+        """The name of ``path`` in the project; None, and an error, if a link leads out of it."""
+        real = os.path.realpath(path)
+        name = os.path.relpath(real, self.root).replace(os.sep, "/")
+        if name.startswith("../") or name == "..":
+            shown = os.path.relpath(path, self.root).replace(os.sep, "/")
+            self._error(
+                shown, "is a link that leads out of the project", "name the file it points to instead"
+            )
+            return None
+        return name
+
+    def read(self, names: Iterable[str]) -> None:
+        """Keep the files among ``names`` that matter."""
+        prefix = os.path.join(self.root, "")
+        for name in names:
+            try:
+                data = self.texts.get(name) or candidates.read(prefix + name)
+            except OSError as error:
+                self._error(name, f"could not be read: {error.strerror or error}", "check its permissions")
+                continue
+            if data is not None and candidates.matters(data):
+                self.sources[name] = data
+
+    def _error(self, name: str, reason: str, next_step: str) -> None:
+        self.errors.append(Diagnostic("MR903", name, 0, 0, Level.MANUAL, reason, next_step))

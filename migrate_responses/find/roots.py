@@ -1,0 +1,60 @@
+"""Where a project begins, and which configuration belongs to it."""
+
+from __future__ import annotations
+
+import os
+
+
+def ancestors(directory: str) -> list[str]:
+    """``directory`` and all its parents, nearest first."""
+    found = [directory]
+    while (parent := os.path.dirname(found[-1])) != found[-1]:
+        found.append(parent)
+    return found
+
+
+def git_root(directory: str) -> str | None:
+    """The top of the git work tree that holds ``directory``. Asks the file system, not git."""
+    for candidate in ancestors(directory):
+        if os.path.exists(os.path.join(candidate, ".git")):
+            return candidate
+    return None
+
+
+def nearest_pyproject(directory: str) -> str | None:
+    """The closest ``pyproject.toml`` at or above ``directory``, but not above its git work tree."""
+    for candidate in ancestors(directory):
+        path = os.path.join(candidate, "pyproject.toml")
+        if os.path.isfile(path):
+            return path
+        if os.path.exists(os.path.join(candidate, ".git")):
+            return None
+    return None
+
+
+def project_root(path: str) -> str | None:
+    """The root of the project around ``path``: its git work tree, else the place of its ``pyproject.toml``."""
+    directory = path if os.path.isdir(path) else os.path.dirname(path)
+    root = git_root(directory)
+    if root is None and (pyproject := nearest_pyproject(directory)):
+        root = os.path.dirname(pyproject)
+    return root
+
+
+def is_packaged(directory: str) -> bool:
+    """Whether the project around ``directory`` is distributed to others: it has a name to be installed by."""
+    root = project_root(directory) or directory
+    for candidate in ancestors(directory):
+        if any(os.path.isfile(os.path.join(candidate, name)) for name in ("setup.py", "setup.cfg")):
+            return True
+        if os.path.isfile(os.path.join(candidate, "pyproject.toml")):
+            from migrate_responses.config import read_toml
+
+            tables = read_toml(os.path.join(candidate, "pyproject.toml"))
+            tool = tables.get("tool", {})
+            named = (tables.get("project", {}), tool.get("poetry", {}), tool.get("flit", {}))
+            if any(isinstance(table, dict) and ("name" in table or "metadata" in table) for table in named):
+                return True
+        if candidate == root:
+            break
+    return False

@@ -1,0 +1,111 @@
+"""One run as the command line sees it: find, migrate, and keep what concerns the named files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from migrate_responses.config import Options, Settings
+from migrate_responses.find.project import Project, find
+from migrate_responses.find.roots import is_packaged
+from migrate_responses.results import Diagnostic, FileResult, Results, SiteResult
+
+Migrate = Callable[[Mapping[str, bytes], Settings, Container[str] | None], Results]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one project came to. All paths in ``results`` are names in the project."""
+
+    project: Project
+    results: Results
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All runs of one command as one, with paths as a person in this directory would type them."""
+
+    sites: tuple[SiteResult, ...]
+    notes: tuple[Diagnostic, ...]
+    errors: tuple[Diagnostic, ...]
+    changed: tuple[FileResult, ...]
+    seen: int
+    read: int
+
+
+def migrate_paths(
+    paths: Sequence[str], options: Options, engine: Migrate, replaced: Mapping[str, bytes] | None = None
+) -> list[Run]:
+    """Run the engine over the projects of ``paths``. ``replaced`` gives other bytes for some files."""
+    runs = []
+    for project in find(paths, options.exclude, replaced or {}):
+        runs.append(migrate_project(project, options, engine, project.writable))
+    return runs
+
+
+def migrate_project(project: Project, options: Options, engine: Migrate, writable: frozenset[str]) -> Run:
+    """Run the engine over one project, with only ``writable`` free to change."""
+    if not project.writable:
+        return Run(project, Results())
+    settings = replace(options.settings, packaged=options.settings.packaged or is_packaged(_start(project)))
+    return Run(project, engine(project.sources, settings, writable))
+
+
+def _start(project: Project) -> str:
+    """The folder that holds everything writable: its ``pyproject.toml`` tells whether this is a package."""
+    common = os.path.commonpath([os.path.dirname(project.path(name)) for name in project.writable])
+    return common or project.root
+
+
+def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = ()) -> Outcome:
+    """What concerns the writable files of ``runs``, and the diagnostics in ``extra``.
+
+    A file that is only read for context may be broken without that being an error of this run.
+    """
+    sites: list[SiteResult] = []
+    notes: list[Diagnostic] = []
+    errors = [_shown(project, diagnostic) for project, diagnostic in extra]
+    changed: list[FileResult] = []
+    flows = 0  # flow numbers are unique in one run only
+    for run in runs:
+        project, results = run.project, run.results
+        writable = project.writable
+        for site in results.sites:
+            if site.path in writable:
+                reasons = tuple(_shown(project, reason) for reason in site.reasons)
+                path = shown(project, site.path)
+                sites.append(replace(site, path=path, flow=flows + site.flow, reasons=reasons))
+        flows += 1 + max((site.flow for site in results.sites), default=-1)
+        notes.extend(_shown(project, note) for note in results.notes if note.path in writable)
+        errors.extend(_shown(project, error) for error in project.errors)
+        errors.extend(_shown(project, error) for error in _errors(results) if error.path in writable)
+        changed.extend(replace(file, path=shown(project, file.path)) for file in results.changed)
+    return Outcome(
+        tuple(sites),
+        tuple(notes),
+        tuple(dict.fromkeys(errors)),
+        tuple(changed),
+        sum(run.project.seen for run in runs),
+        sum(len(run.project.sources) for run in runs),
+    )
+
+
+def _errors(results: Results) -> Iterator[Diagnostic]:
+    yield from results.errors
+    for file in results.files:
+        if file.error is not None:
+            yield file.error
+
+
+def shown(project: Project, name: str) -> str:
+    """The path of a file as seen from the working directory."""
+    path = project.path(name)
+    try:
+        return os.path.relpath(path).replace(os.sep, "/")
+    except ValueError:  # on another drive
+        return path
+
+
+def _shown(project: Project, diagnostic: Diagnostic) -> Diagnostic:
+    return replace(diagnostic, path=shown(project, diagnostic.path))

@@ -1,0 +1,87 @@
+"""The text of ``explain``, and the page ``docs/rules.md``, which this module prints when it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from migrate_responses.results import Level
+from migrate_responses.rules import RULES, SECTIONS, Rule
+from migrate_responses.show.screen import Screen
+
+LEVELS = {
+    Level.SAFE: "safe: applied by default",
+    Level.UNSAFE: "unsafe: applied only with --unsafe-fixes, else held back with a TODO",
+    Level.MANUAL: "manual: held back with a TODO",
+    Level.NOTE: "note: reported, nothing is changed",
+}
+_STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
+
+
+def explain(screen: Screen, rule: Rule) -> None:
+    """One rule, in full."""
+    from textwrap import wrap
+
+    screen.line((f"{rule.code} {rule.title}", "bold"))
+    screen.line((_level(rule), _STYLES[rule.level]))
+    screen.line()
+    for line in wrap(rule.explanation, 88, break_long_words=False, break_on_hyphens=False):
+        screen.line(line)
+    for heading, code in (("Before", rule.before), ("After", rule.after)):
+        if code:
+            screen.line()
+            screen.line((heading, "bold"))
+            for line in code.splitlines():
+                screen.line(f"    {line}")
+    screen.line()
+    screen.line(f"Source: {rule.source}")
+
+
+def overview(screen: Screen) -> None:
+    """All rules, one a line."""
+    for digit, heading in SECTIONS.items():
+        screen.line((heading, "bold"))
+        for rule in _section(digit):
+            screen.line("  ", (rule.code, _STYLES[rule.level]), f"  {rule.level.value:6}  {rule.title}")
+
+
+def page() -> str:
+    """``docs/rules.md``."""
+    return "\n".join(_page()) + "\n"
+
+
+def _page() -> Iterator[str]:
+    yield "# Rules\n"
+    yield "Made from `migrate_responses/rulebook` by `python -m migrate_responses.show.rules_page`;"
+    yield "edit the rules, not this page.\n"
+    yield "\n".join(f"- {text}" for text in LEVELS.values())
+    for digit, heading in SECTIONS.items():
+        yield f"\n## {digit}xx {heading}\n"
+        yield "| code | level | rule |\n|---|---|---|"
+        for rule in _section(digit):
+            yield f"| [{rule.code}](#{rule.code.lower()}) | {rule.level.value} | {rule.title} |"
+        for rule in _section(digit):
+            yield from _entry(rule)
+
+
+def _entry(rule: Rule) -> Iterator[str]:
+    # The anchor of a heading is its whole text, so the code alone is the heading.
+    yield f"\n### {rule.code}\n"
+    yield f"**{rule.title}** ({_level(rule)})\n"
+    yield rule.explanation
+    for heading, code in (("Before", rule.before), ("After", rule.after)):
+        if code:
+            yield f"\n{heading}:\n\n```python\n{code}\n```"
+    source = f"<{rule.source}>" if rule.source.startswith("http") else rule.source
+    yield f"\nSource: {source if ' ' in source or source.startswith('<') else f'`{source}`'}"
+
+
+def _section(digit: str) -> list[Rule]:
+    return [rule for rule in RULES if rule.code[2] == digit]
+
+
+def _level(rule: Rule) -> str:
+    return LEVELS[rule.level]
+
+
+if __name__ == "__main__":
+    print(page(), end="")
