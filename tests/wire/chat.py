@@ -22,7 +22,7 @@ MESSAGE_KEYS = {
     "developer": {"role", "content", "name"},
     "user": {"role", "content", "name"},
     "assistant": {
-        "role", "content", "name", "refusal", "annotations", "audio", "tool_calls", "function_call",
+        "role", "content", "name", "refusal", "annotations", "audio", "tool_calls", "function_call", "parsed",
     },
     "tool": {"role", "content", "tool_call_id", "name"},
     "function": {"role", "content", "name"},

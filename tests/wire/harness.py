@@ -15,12 +15,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .script import Json
-from .server import serve
+from .server import Session, serve
 
 TIMEOUT = 60.0
 # The two protocols number their answers under different prefixes, and the SDK's log names the route.
@@ -51,7 +52,7 @@ def run_program(
 
     ``extra``: a folder whose files are put beside the program first.
     """
-    with tempfile.TemporaryDirectory(prefix="wire-") as scratch, serve(script["turns"]) as session:
+    with tempfile.TemporaryDirectory(prefix="wire-") as scratch, open_session(script) as session:
         folder = Path(scratch, "program")
         folder.mkdir()
         if extra is not None:
@@ -84,6 +85,14 @@ def run_program(
             session.unplayed,
             written,
         )
+
+
+def open_session(script: Mapping[str, Any]) -> AbstractContextManager[Session]:
+    """The server for a ``script.json``."""
+    unknown = script.keys() - {"turns", "argv", "stdin", "env", "compatible"}
+    if unknown:
+        raise ValueError(f"script.json: unknown keys {sorted(unknown)}")
+    return serve(script["turns"], script.get("compatible", False))
 
 
 def read_sources(program: Path) -> dict[str, bytes]:

@@ -233,7 +233,7 @@ def _part(part: Json) -> Json:
     if kind in ("text", "input_text", "output_text"):
         return {"text": part["text"], **kept}
     if kind == "image_url":
-        image = part["image_url"]
+        image = part["image_url"] if isinstance(part["image_url"], dict) else {"url": part["image_url"]}
         return {"image": image["url"], "detail": image.get("detail") or "auto", **kept}
     if kind == "input_image":
         source = part.get("image_url") or {"file_id": part.get("file_id")}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import traceback
 import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,9 +35,10 @@ FIRST_AZURE_VERSION = "2025-03-01-preview"
 class Session:
     """One program's run: the turns still to play, what the endpoint remembers, and the log."""
 
-    def __init__(self, script: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, script: Sequence[Mapping[str, Any]], compatible: bool) -> None:
         self.url = ""
         self.refused: list[str] = []
+        self.compatible = compatible
         self.memory = Memory()
         self._waiting: list[Turn] = list(turns(script))
         self._log: list[tuple[int, Json]] = []
@@ -66,13 +68,17 @@ class Session:
     def refuse(self, path: str, error: Refused) -> None:
         """Note a request that was turned down."""
         with self._lock:
-            self.refused.append(f"POST {path}: {error.status} {error.message}")
+            self.refused.append(f"{path}: {error.status} {error.message}")
 
 
 @contextlib.contextmanager
-def serve(script: Sequence[Mapping[str, Any]]) -> Iterator[Session]:
-    """Play ``script`` on a free port of this machine for as long as the block runs."""
-    session = Session(script)
+def serve(script: Sequence[Mapping[str, Any]], compatible: bool = False) -> Iterator[Session]:
+    """Play ``script`` on a free port of this machine for as long as the block runs.
+
+    ``compatible``: the endpoint is not OpenAI's but one that imitates its Chat Completions, and takes
+    parameters there which OpenAI does not know. Such a program cannot be migrated, only left alone.
+    """
+    session = Session(script, compatible)
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"session": session}))
     server.daemon_threads = True
     server.block_on_close = False
@@ -100,12 +106,16 @@ class _Handler(BaseHTTPRequestHandler):
             try:
                 self._answer(path, body)
             except Refused as error:
-                self.session.refuse(path, error)
+                self.session.refuse(f"POST {path}", error)
                 self._send(error.body(), error.status)
+            except Exception:
+                # A fault of this server must show as such, not as a connection that broke.
+                self.session.refuse(f"POST {path}", Refused(traceback.format_exc(), status=500))
+                self._send({"error": {"message": "fault in the server", "type": "server_error"}}, 500)
 
     def do_GET(self) -> None:
         error = Refused(f"Unknown request URL: GET {self.path}.", code="unknown_url", status=404)
-        self.session.refuse(self.path, error)
+        self.session.refuse(f"GET {self.path}", error)
         self._send(error.body(), error.status)
 
     def log_message(self, format: str, *args: object) -> None:
@@ -121,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError as error:
             raise Refused("We could not parse the JSON body of your request.") from error
         if is_chat:
-            chat.check(body)
+            self._check_chat(body)
             request = normal.from_chat(body)
         else:
             responses.check(body, self.session.memory)
@@ -135,12 +145,19 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._play_responses(turn, body)
 
+    def _check_chat(self, body: Json) -> None:
+        try:
+            chat.check(body)
+        except Refused as error:
+            if not (self.session.compatible and error.code == "unknown_parameter"):
+                raise
+
     def _turn(self, is_chat: bool, body: Json, request: Json) -> Turn:
         protocol = chat if is_chat else responses
         turn = self.session.take(request)
-        for call in turn.calls:
-            if call.name not in protocol.tool_names(body):
-                raise Refused(f"The script calls '{call.name}', which this request does not offer.")
+        # A model may call a tool that does not exist, but none at all where no tools are offered.
+        if turn.calls and not protocol.tool_names(body):
+            raise Refused(f"The script calls '{turn.calls[0].name}', but this request offers no tools.")
         return turn if protocol.may_call_many(body) else turn.one_call()
 
     def _play_chat(self, turn: Turn, body: Json) -> None:

@@ -1,0 +1,88 @@
+"""What the rules ask for: edits of nodes and reasons to hold back, each owned by sites.
+
+A rule looks at the facts and calls :meth:`Plan.edit` or :meth:`Plan.hold`. Nothing is applied
+here: :mod:`.flows` joins the sites that share an edit or a reason, and decides for each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..config import Settings
+from ..know.kinds import Site
+from ..know.modules import Module
+from ..know.project import Project
+from ..results import Level
+
+Replacement = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]
+# (the node as it was, the node with the edits of its children done) -> what takes its place
+Apply = Callable[[cst.CSTNode, cst.CSTNode], Replacement]
+
+
+@dataclass(eq=False, repr=False)
+class Edit:
+    """``apply`` replaces ``node`` when the flow of ``sites`` is migrated."""
+
+    node: cst.CSTNode
+    module: Module
+    sites: frozenset[Site]
+    apply: Apply
+    code: str
+
+
+@dataclass(frozen=True, repr=False)
+class Reason:
+    """Why a flow is held back (level unsafe or manual), or what it should know (a note).
+
+    ``detail`` completes the rule's title for this place, in one short clause; ``node`` is where.
+    """
+
+    code: str
+    level: Level
+    detail: str
+    node: cst.CSTNode
+    module: Module
+
+
+@dataclass(frozen=True)
+class NewImport:
+    """``from module import name`` in ``target``, once, if the flow of ``sites`` is migrated."""
+
+    target: Module
+    module: str
+    name: str
+    sites: frozenset[Site]
+
+
+@dataclass(repr=False)
+class Plan:
+    """Everything the rules asked for, in one run."""
+
+    project: Project
+    settings: Settings
+    edits: list[Edit] = field(default_factory=list)
+    reasons: list[tuple[frozenset[Site], Reason]] = field(default_factory=list)
+    imports: list[NewImport] = field(default_factory=list)
+
+    def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
+        """Ask for an edit; several edits of one node are applied in the order asked for."""
+        self.edits.append(Edit(node, module, frozenset(sites), apply, code))
+
+    def hold(
+        self,
+        node: cst.CSTNode,
+        module: Module,
+        sites: Iterable[Site],
+        code: str,
+        level: Level,
+        detail: str = "",
+    ) -> None:
+        """Give a reason against (or a note on) migrating the flow of ``sites``."""
+        self.reasons.append((frozenset(sites), Reason(code, level, detail, node, module)))
+
+    def need(self, target: Module, module: str, name: str, sites: Iterable[Site]) -> None:
+        """Ask for an import that the edits use."""
+        self.imports.append(NewImport(target, module, name, frozenset(sites)))

@@ -1,0 +1,371 @@
+"""From statements to constraints: control flow, definitions, imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import libcst as cst
+
+from . import modules as syntax
+from .expressions import Env, Expressions
+from .graph import Var
+from .kinds import Function, SeqValue, Unknown
+
+
+class Builder(Expressions):
+    """Builds the constraints of one module, statement by statement.
+
+    ``block`` returns whether the end of the block can be reached; ``self.env`` is what holds there.
+    """
+
+    def __init__(self, project: Project, module: syntax.Module) -> None:
+        super().__init__(project, module)
+        self.loops: list[tuple[list[Env], list[Env]]] = []  # (breaks, continues) of each loop
+
+    def build(self) -> None:
+        """Build the whole module."""
+        self.block(self.module.tree.body)
+
+    def block(self, statements: Iterable[cst.CSTNode]) -> bool:
+        pushed = 0
+        alive = True
+        for statement in statements:
+            if not alive:  # unreachable code is still code: it is read, with what is known
+                self.env = dict(self.env)
+            alive_now = self.statement(statement)
+            if isinstance(statement, cst.If) and statement.orelse is None and alive_now:
+                pushed += self._guard_rest(statement)
+            alive = alive and alive_now
+        for _ in range(pushed):
+            self.guards.pop()
+        return alive
+
+    def _guard_rest(self, statement: cst.If) -> int:
+        """After ``if stream: ... return`` the rest of the block runs with the flag off."""
+        if not _leaves(statement.body):
+            return 0
+        key, positive = self.guard(statement.test)
+        if key is None:
+            return 0
+        self.guards.append((key, not positive))
+        return 1
+
+    def statement(self, node: cst.CSTNode) -> bool:
+        build = _STATEMENTS.get(type(node))
+        if build is not None:
+            return build(self, node)
+        self._opaque(node)
+        return True
+
+    def _suite(self, node: cst.BaseSuite) -> bool:
+        return self.block(node.body)
+
+    def _line(self, node: cst.SimpleStatementLine) -> bool:
+        return self.block(node.body)
+
+    # -- simple statements ---------------------------------------------------------------
+
+    def _expr(self, node: cst.Expr) -> bool:
+        self.expression(node.value)
+        return True
+
+    def _assign(self, node: cst.Assign) -> bool:
+        value = self.expression(node.value)
+        for target in node.targets:
+            self.assign(target.target, value)
+        return True
+
+    def _ann_assign(self, node: cst.AnnAssign) -> bool:
+        self.annotation(node.annotation.annotation)
+        if self.scope.is_class and isinstance(node.target, cst.Name):
+            owner = self.project.classes[self.scope.node]
+            owner.annotations[node.target.value] = node.annotation.annotation
+        if node.value is not None:
+            self.assign(node.target, self.expression(node.value))
+        elif isinstance(node.target, cst.Attribute):
+            self.expression(node.target.value)
+        return True
+
+    def _aug_assign(self, node: cst.AugAssign) -> bool:
+        target = self.expression(node.target)
+        value = self.expression(node.value)
+        result = Var()
+        self.solver.flow(target, result)
+        self.solver.watch(
+            target, lambda owner: self.project.augment(owner, node, value, result, self.module)
+        )
+        self.assign(node.target, result)
+        return True
+
+    def _return(self, node: cst.Return) -> bool:
+        if node.value is not None:
+            value = self.expression(node.value)
+            if self.function is not None:
+                self.solver.flow(value, self.function.result)
+        return False
+
+    def _raise(self, node: cst.Raise) -> bool:
+        self._opaque(node)
+        return False
+
+    def _break(self, node: cst.Break) -> bool:
+        if self.loops:
+            self.loops[-1][0].append(dict(self.env))
+        return False
+
+    def _continue(self, node: cst.Continue) -> bool:
+        if self.loops:
+            self.loops[-1][1].append(dict(self.env))
+        return False
+
+    def _import(self, node: cst.Import) -> bool:
+        for alias in node.names:
+            name = syntax.dotted(alias.name)
+            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                self.bind(alias.asname.name.value, self.project.imported(self.module, name))
+            else:
+                first = name.partition(".")[0]
+                self.bind(first, self.project.imported(self.module, first))
+                self.project.imported(self.module, name)
+        return True
+
+    def _import_from(self, node: cst.ImportFrom) -> bool:
+        name = syntax.dotted(node.module) if node.module is not None else ""
+        level = len(node.relative)
+        if isinstance(node.names, cst.ImportStar):
+            for found, var in self.project.star(self.module, level, name):
+                self.scope.bound.add(found)
+                self.bind(found, var)
+            return True
+        for alias in node.names:
+            member = syntax.dotted(alias.name)
+            target = alias.asname.name if alias.asname is not None else alias.name
+            if isinstance(target, cst.Name):
+                self.bind(target.value, self.project.imported_from(self.module, level, name, member))
+        return True
+
+    def _delete(self, node: cst.Del) -> bool:
+        targets = [element.value for element in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        for target in targets:
+            if isinstance(target, cst.Subscript):
+                self.project.delete(self, target)
+            else:
+                self.expression(target)
+        return True
+
+    # -- definitions ---------------------------------------------------------------------
+
+    def _function_def(self, node: cst.FunctionDef) -> bool:
+        owner = self.project.classes.get(self.scope.node) if self.scope.is_class else None
+        function = self.project.define(node, self.module, node.name.value, owner)
+        self._defaults(node.params, function)
+        if node.returns is not None:
+            self.annotation(node.returns.annotation)
+        decorated = self._new(function)
+        for decorator in reversed(node.decorators):
+            var = self.expression(decorator.decorator)
+            function.decorators.append(var)
+            decorated = self.project.decorate(var, decorated, function, decorator)
+        self.bind(node.name.value, decorated)
+        loops, self.loops = self.loops, []
+        self.enter(function, lambda: self._function_body(node))
+        self.loops = loops
+        return True
+
+    def _function_body(self, node: cst.FunctionDef) -> None:
+        self._suite(node.body)
+
+    def _class_def(self, node: cst.ClassDef) -> bool:
+        cls = self.project.define_class(node, self.module)
+        for base in node.bases:
+            self.project.add_base(cls, self.expression(base.value))
+        for keyword in node.keywords:
+            self.expression(keyword.value)
+        for decorator in node.decorators:
+            self.expression(decorator.decorator)
+        outer_scope, outer_env = self.scope, self.env
+        self.scope, self.env = self.module.scopes[node], {}
+        self._suite(node.body)
+        cls.members.update((name, self.scope.any(name)) for name in self.scope.bound)
+        self.scope, self.env = outer_scope, outer_env
+        self.bind(node.name.value, self._new(cls))
+        return True
+
+    # -- control flow --------------------------------------------------------------------
+
+    def _join(self, envs: Sequence[Env]) -> None:
+        """Continue with what holds after any of ``envs``."""
+        if not envs:
+            return
+        if len(envs) == 1:
+            self.env = dict(envs[0])
+            return
+        joined: Env = {}
+        for name in dict.fromkeys(name for env in envs for name in env):
+            found = list(dict.fromkeys(env[name] for env in envs if name in env))
+            if len(found) == 1:
+                joined[name] = found[0]
+            else:
+                phi = joined[name] = Var()
+                for var in found:
+                    self.solver.flow(var, phi)
+        self.env = joined
+
+    def _if(self, node: cst.If) -> bool:
+        self.expression(node.test)
+        key, positive = self.guard(node.test)
+        before = dict(self.env)
+        ends: list[Env] = []
+        with_guard = key is not None
+        if with_guard:
+            self.guards.append((key, positive))
+        if self._suite(node.body):
+            ends.append(self.env)
+        if with_guard:
+            self.guards[-1] = (key, not positive)
+        self.env = dict(before)
+        other = node.orelse
+        if other is None or self.statement(other.body if isinstance(other, cst.Else) else other):
+            ends.append(self.env)
+        if with_guard:
+            self.guards.pop()
+        self._join(ends)
+        return bool(ends)
+
+    def _loop(self, node: cst.For | cst.While, head: Callable[[], None]) -> bool:
+        phis: Env = {name: Var() for name in self._locals([node])}
+        for name, phi in phis.items():
+            if name in self.env:
+                self.solver.flow(self.env[name], phi)
+        self.env.update(phis)
+        self.loops.append(([], []))
+        head()
+        leaving = dict(self.env)  # the test fails, or nothing is left to iterate
+        reached = self._suite(node.body)
+        breaks, continues = self.loops.pop()
+        for env in [*continues, *([self.env] if reached else [])]:
+            for name, phi in phis.items():
+                if name in env:
+                    self.solver.flow(env[name], phi)
+        endless = isinstance(node, cst.While) and _is_true(node.test)
+        self._join(breaks if endless and breaks else [leaving, *breaks])
+        if node.orelse is not None:
+            return self._suite(node.orelse.body) or bool(breaks)
+        return not endless or bool(breaks)
+
+    def _locals(self, nodes: Sequence[cst.CSTNode]) -> set[str]:
+        """The names bound in ``nodes`` whose order of definitions is known."""
+        names = syntax.bound_in(nodes)
+        return (names & self.scope.bound) - self.scope.shared
+
+    def _for(self, node: cst.For) -> bool:
+        items = self.iterate(self.expression(node.iter))
+        return self._loop(node, lambda: self.assign(node.target, items))
+
+    def _while(self, node: cst.While) -> bool:
+        return self._loop(node, lambda: self._test(node.test))
+
+    def _test(self, node: cst.BaseExpression) -> None:
+        self.expression(node)
+
+    def _try(self, node: cst.Try | cst.TryStar) -> bool:
+        phis: Env = {name: Var() for name in self._locals([node.body])}
+        before = dict(self.env)
+        for name, phi in phis.items():
+            if name in before:
+                self.solver.flow(before[name], phi)
+        self.recorders.append(phis)
+        reached = self._suite(node.body)
+        self.recorders.pop()
+        ends: list[Env] = []
+        if node.orelse is not None and reached:
+            reached = self._suite(node.orelse.body)
+        if reached:
+            ends.append(self.env)
+        for handler in node.handlers:
+            self.env = {**before, **phis}
+            if handler.type is not None:
+                self.expression(handler.type)
+            if handler.name is not None and isinstance(handler.name.name, cst.Name):
+                self.bind(handler.name.name.value, self._new(Unknown("an exception", handler)))
+            if self._suite(handler.body):
+                ends.append(self.env)
+        if node.finalbody is None:
+            self._join(ends)
+            return bool(ends)
+        self._join(ends or [{**before, **phis}])
+        return self._suite(node.finalbody.body) and bool(ends)
+
+    def _with(self, node: cst.With) -> bool:
+        for item in node.items:
+            source = self.expression(item.item)
+            entered = Var()
+            self.solver.watch(source, lambda value, out=entered: self.project.enter_context(value, out))  # type: ignore[misc]
+            if item.asname is not None:
+                self.assign(item.asname.name, entered)
+        return self._suite(node.body)
+
+    def _match(self, node: cst.Match) -> bool:
+        subject = self.expression(node.subject)
+        before = dict(self.env)
+        ends: list[Env] = [before]
+        for case in node.cases:
+            self.env = dict(before)
+            self._pattern(case.pattern, subject)
+            if case.guard is not None:
+                self.expression(case.guard)
+            if self._suite(case.body):
+                ends.append(self.env)
+        self._join(ends)
+        return True
+
+    def _pattern(self, pattern: cst.CSTNode, subject: Var) -> None:
+        for node in syntax.walk(pattern):
+            if isinstance(node, cst.MatchValue):
+                self.expression(node.value)
+        for name in syntax.bound_in([pattern]):
+            whole = isinstance(pattern, cst.MatchAs)
+            self.bind(name, subject if whole else self._new(Unknown("a match pattern", pattern)))
+
+
+def _is_true(node: cst.BaseExpression) -> bool:
+    return isinstance(node, (cst.Name, cst.Integer)) and node.value in ("True", "1")
+
+
+def _leaves(body: cst.BaseSuite) -> bool:
+    """Whether ``body`` always ends by leaving the block around it."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, (cst.Return, cst.Raise, cst.Continue, cst.Break))
+
+
+from .project import Project  # noqa: E402
+
+_STATEMENTS: dict[type[cst.CSTNode], Callable[..., bool]] = {
+    cst.IndentedBlock: Builder._suite,
+    cst.SimpleStatementSuite: Builder._suite,
+    cst.SimpleStatementLine: Builder._line,
+    cst.Expr: Builder._expr,
+    cst.Assign: Builder._assign,
+    cst.AnnAssign: Builder._ann_assign,
+    cst.AugAssign: Builder._aug_assign,
+    cst.Return: Builder._return,
+    cst.Raise: Builder._raise,
+    cst.Break: Builder._break,
+    cst.Continue: Builder._continue,
+    cst.Import: Builder._import,
+    cst.ImportFrom: Builder._import_from,
+    cst.Del: Builder._delete,
+    cst.FunctionDef: Builder._function_def,
+    cst.ClassDef: Builder._class_def,
+    cst.If: Builder._if,
+    cst.For: Builder._for,
+    cst.While: Builder._while,
+    cst.Try: Builder._try,
+    cst.TryStar: Builder._try,
+    cst.With: Builder._with,
+    cst.Match: Builder._match,
+}
+
+__all__ = ["Builder", "Function", "SeqValue"]

@@ -1,0 +1,471 @@
+"""From expressions to constraints: each expression gets a variable, and rules that fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from . import modules as syntax
+from .graph import Var
+from .kinds import (
+    Argument,
+    Const,
+    DictValue,
+    External,
+    Function,
+    Invocation,
+    Kind,
+    Place,
+    SeqValue,
+    Shape,
+    STREAM_KINDS,
+    Typed,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from .project import Project
+
+Env = dict[str, Var]
+
+
+class Expressions:
+    """Builds the constraints of the expressions of one module.
+
+    ``env`` maps each local name to the one definition that reaches this point (joins have made
+    a definition of their own), so a name that is used for several things is several variables.
+    """
+
+    def __init__(self, project: Project, module: syntax.Module) -> None:
+        self.project = project
+        self.module = module
+        self.solver = project.solver
+        self.scope = module.scope
+        self.function: Function | None = None
+        self.env: Env = {}
+        self.guards: list[tuple[object, bool]] = []
+        self.recorders: list[Env] = []
+
+    # -- names ---------------------------------------------------------------------------
+
+    def load(self, name: str) -> Var:
+        scope: syntax.Scope | None = self.scope
+        if name in self.env and name not in self.scope.shared:
+            return self.env[name]
+        first = True
+        while scope is not None:
+            if name in scope.globals:
+                scope = self.module.scope
+                return scope.any(name)
+            if name in scope.bound and (first or not scope.is_class):
+                return scope.any(name)
+            first = False
+            scope = scope.parent
+        return self.project.outer_name(self.module, name)
+
+    def bind(self, name: str, value: Var) -> None:
+        scope = self.scope
+        if name in scope.globals:
+            self.solver.flow(value, self.module.scope.any(name))
+            return
+        if name in scope.nonlocals:
+            outer = scope.parent
+            while outer is not None and (outer.is_class or name not in outer.bound):
+                outer = outer.parent
+            if outer is not None:
+                self.solver.flow(value, outer.any(name))
+            return
+        self.solver.flow(value, scope.any(name))
+        if name not in scope.shared:
+            self.env[name] = value
+        for recorder in self.recorders:
+            if name in recorder:
+                self.solver.flow(value, recorder[name])
+
+    def guarded(self, source: Var) -> Var:
+        """``source`` as seen under the tests around this point (the arms of ``if stream:``)."""
+        if not self.guards:
+            return source
+        guards = tuple(self.guards)
+        target = Var()
+
+        def keep(value: Value) -> bool:
+            if not isinstance(value, Shape):
+                return True
+            streams = value.kind in STREAM_KINDS
+            return all(streams is wanted for key, wanted in guards if key in value.site.flags)
+
+        self.solver.flow_if(source, target, keep)
+        return target
+
+    def flag_key(self, node: cst.BaseExpression) -> object | None:
+        """What identifies a flag in a test: the definition of a name, or the text of an attribute."""
+        if isinstance(node, cst.Name) and node.value not in ("True", "False", "None"):
+            return self.load(node.value)
+        return syntax.dotted(node) or None
+
+    # -- expressions ---------------------------------------------------------------------
+
+    def expression(self, node: cst.BaseExpression) -> Var:
+        """The variable of ``node``; builds what is below it."""
+        build = _BUILDERS.get(type(node))
+        var = build(self, node) if build else self._opaque(node)
+        self.project.vars[node] = var
+        return var
+
+    def _new(self, *values: Value) -> Var:
+        var = Var()
+        if values:
+            self.solver.add(var, values)
+        return var
+
+    def _opaque(self, node: cst.CSTNode) -> Var:
+        for child in syntax.children(node):
+            if isinstance(child, cst.BaseExpression):
+                self.expression(child)
+            else:
+                self._opaque(child)
+        return Var()
+
+    def _name(self, node: cst.Name) -> Var:
+        if node.value in _CONSTANTS:
+            return self._new(Const(_CONSTANTS[node.value], node))
+        # A variable of its own per use: what is known here may be narrower than the definition.
+        var = Var()
+        self.solver.flow(self.guarded(self.load(node.value)), var)
+        return var
+
+    def _attribute(self, node: cst.Attribute) -> Var:
+        base = self.expression(node.value)
+        var = Var()
+        self.solver.watch(base, lambda value: self.project.attribute(value, node, var))
+        return self.guarded(var)
+
+    def _subscript(self, node: cst.Subscript) -> Var:
+        base = self.expression(node.value)
+        var = Var()
+        index: Var | None = None
+        for element in node.slice:
+            if isinstance(element.slice, cst.Index):
+                index = self.expression(element.slice.value)
+            else:
+                self._opaque(element.slice)
+        self.solver.watch(base, lambda value: self.project.subscript(value, node, index, var))
+        return var
+
+    def _call(self, node: cst.Call) -> Var:
+        callee = self.expression(node.func)
+        arguments = [self._argument(arg) for arg in node.args]
+        result = Var()
+        invocation = Invocation(node, self.module, arguments, result, self.function)
+        self.project.invocations.append(invocation)
+        if isinstance(node.func, cst.Name) and node.func.value == "super":
+            self.project.add_super(invocation)
+        self.solver.watch(callee, lambda value: self.project.call(value, invocation))
+        stream = invocation.named("stream")
+        if stream is not None and isinstance(stream.node, cst.Arg):
+            self.project.flag_keys[node] = self.flag_key(stream.node.value)
+        return self.guarded(result)
+
+    def _argument(self, arg: cst.Arg) -> Argument:
+        keyword = arg.keyword.value if arg.keyword is not None else (arg.star or None)
+        return Argument(keyword, self.expression(arg.value), arg)
+
+    def _string(self, node: cst.SimpleString | cst.ConcatenatedString | cst.FormattedString) -> Var:
+        if isinstance(node, cst.FormattedString) or node.evaluated_value is None:
+            self._opaque(node)
+            return self._new(Typed("str"))
+        return self._new(Const(node.evaluated_value, node))
+
+    def _number(self, node: cst.Integer | cst.Float) -> Var:
+        return self._new(Const(node.evaluated_value, node))
+
+    def _sequence(self, node: cst.List | cst.Tuple | cst.Set) -> Var:
+        kind = type(node).__name__.lower()
+        value = SeqValue(node, self.module, kind, Var())
+        self.project.built[node] = value
+        for position, element in enumerate(node.elements):
+            var = self.expression(element.value)
+            if isinstance(element, cst.StarredElement):
+                self.project.join(value, var)
+            else:
+                self.solver.flow(var, value.element)
+                if not value.derived:
+                    value.items[position] = var
+            value.places.append(Place("literal", element, self.module, var))
+        return self._new(value)
+
+    def _dict(self, node: cst.Dict) -> Var:
+        value = DictValue(node, self.module)
+        self.project.built[node] = value
+        for element in node.elements:
+            var = self.expression(element.value)
+            if isinstance(element, cst.StarredDictElement):
+                self.project.merge(value, var)
+            elif isinstance(element, cst.DictElement):
+                self.project.entry(value, self.expression(element.key), element, "literal", var, self.module)
+        return self._new(value)
+
+    def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Var:
+        outer = dict(self.env)
+        self._comp_for(node.for_in)
+        kind = {"ListComp": "list", "SetComp": "set"}.get(type(node).__name__, "generator")
+        value = SeqValue(node, self.module, kind, Var())
+        self.project.built[node] = value
+        element = self.expression(node.elt)
+        self.solver.flow(element, value.element)
+        value.places.append(Place("comprehension", node, self.module, element))
+        self.env = outer
+        return self._new(value)
+
+    def _dict_comprehension(self, node: cst.DictComp) -> Var:
+        outer = dict(self.env)
+        self._comp_for(node.for_in)
+        key, var = self.expression(node.key), self.expression(node.value)
+        value = DictValue(node, self.module)
+        self.project.built[node] = value
+        source = _copied(node)
+        if source is not None:  # {k: v for k, v in d.items() if ...}: what d has
+            self.project.merge(value, self.project.vars[source])
+        else:
+            self.project.entry(value, key, node, "literal", var, self.module)
+        self.env = outer
+        return self._new(value)
+
+    def _comp_for(self, node: cst.CompFor) -> None:
+        self.assign(node.target, self.iterate(self.expression(node.iter)))
+        for test in node.ifs:
+            self.expression(test.test)
+        if node.inner_for_in is not None:
+            self._comp_for(node.inner_for_in)
+
+    def iterate(self, source: Var) -> Var:
+        """What a loop over ``source`` yields."""
+        var = Var()
+        self.solver.watch(source, lambda value: self.project.elements(value, var))
+        return var
+
+    def _lambda(self, node: cst.Lambda) -> Var:
+        function = self.project.define(node, self.module, "lambda", None)
+        self._defaults(node.params, function)
+        self.enter(function, lambda: self._lambda_body(node, function))
+        return self._new(function)
+
+    def _lambda_body(self, node: cst.Lambda, function: Function) -> None:
+        self.solver.flow(self.expression(node.body), function.result)
+
+    def _defaults(self, params: cst.Parameters, function: Function) -> None:
+        for parameter in syntax.parameters(params):
+            if parameter.default is not None:
+                self.solver.flow(
+                    self.expression(parameter.default), function.parameters[parameter.name.value]
+                )
+            if parameter.annotation is not None:
+                self.annotation(parameter.annotation.annotation)
+
+    def annotation(self, node: cst.BaseExpression) -> None:
+        """Give the names of an annotation their variables."""
+        self.expression(node)
+
+    def enter(self, function: Function, build: Callable[[], None]) -> None:
+        """Build the body of ``function`` in its own scope."""
+        saved = (self.scope, self.function, self.env, self.guards, self.recorders)
+        self.scope = self.module.scopes[function.node]
+        self.function = function
+        self.env = dict(function.parameters)
+        self.guards, self.recorders = [], []
+        for name, var in function.parameters.items():
+            self.solver.flow(var, self.scope.any(name))
+        build()
+        self.scope, self.function, self.env, self.guards, self.recorders = saved
+
+    def _conditional(self, node: cst.IfExp) -> Var:
+        self.expression(node.test)
+        var = Var()
+        key, positive = self.guard(node.test)
+        for branch, wanted in ((node.body, positive), (node.orelse, not positive)):
+            if key is not None:
+                self.guards.append((key, wanted))
+            self.solver.flow(self.expression(branch), var)
+            if key is not None:
+                self.guards.pop()
+        return var
+
+    def guard(self, test: cst.BaseExpression) -> tuple[object | None, bool]:
+        """The flag that ``test`` asks for, and which answer makes it true."""
+        match test:
+            case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+                key, positive = self.guard(inner)
+                return key, not positive
+            case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.Equal(), comparator=cst.Name(value="True" | "False" as word))]):
+                return self.flag_key(left), word == "True"
+            case cst.Name() | cst.Attribute():
+                return self.flag_key(test), True
+            case _:
+                return None, True
+
+    def _boolean(self, node: cst.BooleanOperation) -> Var:
+        var = Var()
+        left = self.expression(node.left)
+        if isinstance(node.operator, cst.Or):
+            self.solver.flow(left, var)
+        else:  # only a falsy left side is the value of `and`
+            self.solver.flow_if(left, var, lambda value: not isinstance(value, (Shape, External)))
+        self.solver.flow(self.expression(node.right), var)
+        return var
+
+    def _binary(self, node: cst.BinaryOperation) -> Var:
+        var = Var()
+        left, right = self.expression(node.left), self.expression(node.right)
+        for side, other in ((left, right), (right, left)):
+            self.solver.watch(side, lambda value, other=other: self.project.operate(value, node, other, var, self.module))  # type: ignore[misc]
+        return var
+
+    def _truth(self, node: cst.Comparison | cst.UnaryOperation) -> Var:
+        if isinstance(node, cst.Comparison):
+            self.expression(node.left)
+            for target in node.comparisons:
+                self.expression(target.comparator)
+            if len(node.comparisons) == 1 and isinstance(node.comparisons[0].operator, (cst.In, cst.NotIn)):
+                self._membership(node)
+            return self._new(Typed("bool"))
+        inner = self.expression(node.expression)
+        if isinstance(node.operator, cst.Not):
+            return self._new(Typed("bool"))
+        if isinstance(node.operator, cst.Minus) and isinstance(node.expression, (cst.Integer, cst.Float)):
+            return self._new(Const(-node.expression.evaluated_value, node))
+        return inner
+
+    def _membership(self, node: cst.Comparison) -> None:
+        """``"stream" in params`` names an entry of a dict."""
+        if not isinstance(node.left, cst.SimpleString):
+            return
+        key, module = self.project.vars[node.left], self.module
+
+        def on(value: Value) -> None:
+            if isinstance(value, DictValue):
+                self.project.entry(value, key, node, "contains", None, module)
+
+        self.solver.watch(self.project.vars[node.comparisons[0].comparator], on)
+
+    def _named(self, node: cst.NamedExpr) -> Var:
+        var = self.expression(node.value)
+        self.assign(node.target, var)
+        return var
+
+    def _pass(self, node: cst.Await) -> Var:
+        return self.expression(node.expression)
+
+    def _yield(self, node: cst.Yield) -> Var:
+        if node.value is None:
+            return Var()
+        function = self.function
+        if isinstance(node.value, cst.From):
+            source = self.expression(node.value.item)
+            if function is not None and function.yields is not None:
+                self.solver.flow(self.iterate(source), function.yields.element)
+            return Var()
+        var = self.expression(node.value)
+        if function is not None and function.yields is not None:
+            self.solver.flow(var, function.yields.element)
+        return Var()
+
+    # -- targets -------------------------------------------------------------------------
+
+    def assign(self, target: cst.BaseExpression, value: Var) -> None:
+        """``target = value``."""
+        match target:
+            case cst.Name(value=name):
+                self.project.vars[target] = value
+                self.bind(name, value)
+            case cst.Attribute():
+                base = self.expression(target.value)
+                self.solver.watch(base, lambda owner: self.project.store_attribute(owner, target, value))
+            case cst.Subscript():
+                self._store_subscript(target, value)
+            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+                self._unpack(elements, value)
+            case cst.StarredElement():
+                self.assign(target.value, value)
+            case _:
+                self.expression(target)
+
+    def _store_subscript(self, target: cst.Subscript, value: Var) -> None:
+        base = self.expression(target.value)
+        key = self._new()
+        for element in target.slice:
+            if isinstance(element.slice, cst.Index):
+                key = self.expression(element.slice.value)
+            else:
+                self._opaque(element.slice)
+        self.solver.watch(
+            base, lambda owner: self.project.store_item(owner, key, target, value, self.module)
+        )
+
+    def _unpack(self, elements: Sequence[cst.BaseElement], value: Var) -> None:
+        starred = any(isinstance(element, cst.StarredElement) for element in elements)
+        for position, element in enumerate(elements):
+            part = Var()
+            index = None if starred else position
+
+            def take(source: Value, index: int | None = index, part: Var = part) -> None:
+                self.project.element_at(source, index, part)
+
+            self.solver.watch(value, take)
+            if isinstance(element, cst.StarredElement):
+                rest = SeqValue(element, self.module, "list", part)
+                self.assign(element.value, self._new(rest))
+            else:
+                self.assign(element.value, part)
+
+
+def _copied(node: cst.DictComp) -> cst.BaseExpression | None:
+    """``d`` in ``{k: v for k, v in d.items() ...}``."""
+    match node:
+        case cst.DictComp(
+            key=cst.Name(value=key),
+            value=cst.Name(value=value),
+            for_in=cst.CompFor(
+                target=cst.Tuple(elements=[cst.Element(value=cst.Name(value=first)), cst.Element(value=cst.Name(value=second))]),
+                iter=cst.Call(func=cst.Attribute(value=source, attr=cst.Name(value="items")), args=[]),
+                inner_for_in=None,
+            ),
+        ) if key == first and value == second:
+            return source
+    return None
+
+
+_CONSTANTS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
+
+_BUILDERS: dict[type[cst.CSTNode], Callable[[Expressions, object], Var]] = {
+    cst.Name: Expressions._name,
+    cst.Attribute: Expressions._attribute,
+    cst.Subscript: Expressions._subscript,
+    cst.Call: Expressions._call,
+    cst.SimpleString: Expressions._string,
+    cst.ConcatenatedString: Expressions._string,
+    cst.FormattedString: Expressions._string,
+    cst.Integer: Expressions._number,
+    cst.Float: Expressions._number,
+    cst.List: Expressions._sequence,
+    cst.Tuple: Expressions._sequence,
+    cst.Set: Expressions._sequence,
+    cst.Dict: Expressions._dict,
+    cst.ListComp: Expressions._comprehension,
+    cst.SetComp: Expressions._comprehension,
+    cst.GeneratorExp: Expressions._comprehension,
+    cst.DictComp: Expressions._dict_comprehension,
+    cst.Lambda: Expressions._lambda,
+    cst.IfExp: Expressions._conditional,
+    cst.BooleanOperation: Expressions._boolean,
+    cst.BinaryOperation: Expressions._binary,
+    cst.Comparison: Expressions._truth,
+    cst.UnaryOperation: Expressions._truth,
+    cst.NamedExpr: Expressions._named,
+    cst.Await: Expressions._pass,
+    cst.Yield: Expressions._yield,
+}  # type: ignore[dict-item]
+
+__all__ = ["Env", "Expressions", "Kind"]

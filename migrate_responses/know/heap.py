@@ -1,0 +1,264 @@
+"""Dicts and sequences: what is put into them, where, and what comes out."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from .graph import Solver, Var
+from .kinds import (
+    Argument,
+    Const,
+    DictValue,
+    Env,
+    External,
+    Invocation,
+    Method,
+    Place,
+    SeqValue,
+    Shape,
+    Typed,
+    Value,
+)
+from .modules import Module
+
+
+class Heap:
+    """Entries of dicts and elements of sequences, as constraints."""
+
+    def __init__(self) -> None:
+        self.solver = Solver()
+        self.vars: dict[cst.CSTNode, Var] = {}
+        self.built: dict[cst.CSTNode, DictValue | SeqValue] = {}
+
+    def fresh(self, *values: Value) -> Var:
+        """A new variable that holds ``values``."""
+        var = Var()
+        if values:
+            self.solver.add(var, values)
+        return var
+
+    # -- dicts ---------------------------------------------------------------------------
+
+    def field(self, owner: DictValue, key: str) -> Var:
+        """The entry ``key``, with what merged dicts have under it."""
+        var = owner.fields.get(key)
+        if var is None:
+            var = owner.fields[key] = Var()
+            for source in owner.merged:
+                self._pour(source, key, var)
+        return var
+
+    def _pour(self, source: Var, key: str, target: Var) -> None:
+        def on(value: Value) -> None:
+            if isinstance(value, DictValue):
+                self.solver.flow(self.field(value, key), target)
+
+        self.solver.watch(source, on)
+
+    def merge(self, owner: DictValue, source: Var) -> None:
+        """``owner`` gets all entries of the dicts in ``source``."""
+        if any(source is known for known in owner.merged):
+            return
+        owner.merged.append(source)
+        for key, var in list(owner.fields.items()):
+            self._pour(source, key, var)
+
+    def entry(
+        self,
+        owner: DictValue,
+        key: Var,
+        node: cst.CSTNode,
+        how: str,
+        value: Var | None,
+        module: Module,
+    ) -> None:
+        """An entry of ``owner`` is written or read at ``node``, under each constant in ``key``."""
+        place = Place(how, node, module, value)
+        if not key.values and not key.pending:
+            owner.others.append(place)
+        seen: set[object] = set()
+
+        def on(found: Value) -> None:
+            if isinstance(found, Const) and isinstance(found.value, str):
+                if found.value in seen:
+                    return
+                seen.add(found.value)
+                owner.places.setdefault(found.value, []).append(place)
+                if value is not None:
+                    self.solver.flow(value, self.field(owner, found.value))
+            elif place not in owner.others:
+                owner.others.append(place)
+
+        self.solver.watch(key, on)
+
+    def keyword_dict(self, invocation: Invocation, result: Var) -> DictValue:
+        """The dict that ``dict(a=1, **b)`` makes."""
+        known = self.built.get(invocation.node)
+        if isinstance(known, DictValue):
+            return known
+        value = DictValue(invocation.node, invocation.module)
+        self.built[invocation.node] = value
+        self.pour_arguments(value, invocation.arguments, invocation.module)
+        self.solver.add(result, [value])
+        return value
+
+    def pour_arguments(self, owner: DictValue, arguments: list[Argument], module: Module) -> None:
+        """Write the arguments of ``dict(...)`` or ``.update(...)`` into ``owner``."""
+        for argument in arguments:
+            if argument.keyword in (None, "**"):
+                self.merge(owner, argument.var)
+            elif argument.keyword != "*":
+                key = self.fresh(Const(argument.keyword, argument.node))
+                self.entry(owner, key, argument.node, "keyword", argument.var, module)
+
+    def dict_method(self, method: Method, owner: DictValue, call: Invocation) -> None:
+        """``d.get("k")``, ``d.update(...)`` and their kin."""
+        first = call.arguments[0].var if call.arguments else self.fresh()
+        second = call.arguments[1].var if len(call.arguments) > 1 else None
+        match method.name:
+            case "get" | "pop":
+                self.entry(owner, first, call.node, method.name, None, call.module)
+                self._read(owner, first, call.result)
+                if second is not None:
+                    self.solver.flow(second, call.result)
+            case "setdefault":
+                self.entry(owner, first, call.node, "setdefault", second, call.module)
+                self._read(owner, first, call.result)
+            case "update":
+                self.pour_arguments(owner, call.arguments, call.module)
+            case "copy":
+                self.solver.add(call.result, [owner])
+            case "items":
+                pair = SeqValue(call.node, call.module, "tuple", Var())
+                pair.items = {0: self.fresh(Typed("str")), 1: Var()}
+                self._all_fields(owner, pair.items[1])
+                listing = SeqValue(call.node, call.module, "generator", self.fresh(pair))
+                self.solver.add(call.result, [listing])
+            case "values":
+                listing = SeqValue(call.node, call.module, "generator", Var())
+                self._all_fields(owner, listing.element)
+                self.solver.add(call.result, [listing])
+            case "keys":
+                listing = SeqValue(call.node, call.module, "generator", self.fresh(Typed("str")))
+                self.solver.add(call.result, [listing])
+            case _:
+                pass
+
+    def _all_fields(self, owner: DictValue, target: Var) -> None:
+        for var in list(owner.fields.values()):
+            self.solver.flow(var, target)
+        for place in owner.others:
+            if place.var is not None:
+                self.solver.flow(place.var, target)
+
+    def _read(self, owner: DictValue, key: Var, result: Var) -> None:
+        def on(found: Value) -> None:
+            if isinstance(found, Const) and isinstance(found.value, str):
+                self.solver.flow(self.field(owner, found.value), result)
+            else:
+                self._all_fields(owner, result)
+
+        self.solver.watch(key, on)
+        for place in owner.others:
+            if place.var is not None:
+                self.solver.flow(place.var, result)
+
+    # -- sequences -----------------------------------------------------------------------
+
+    def join(self, owner: SeqValue, source: Var) -> None:
+        """The elements of the sequences in ``source`` become elements of ``owner``."""
+        if any(source is known for known in owner.derived):
+            return
+        owner.derived.append(source)
+        self.solver.watch(source, lambda value: self.elements(value, owner.element))
+
+    def element_at(self, owner: Value, index: int | None, target: Var) -> None:
+        """``owner[index]`` flows to ``target``; without an index, any element."""
+        if isinstance(owner, SeqValue) and index is not None and index in owner.items and not owner.derived:
+            self.solver.flow(owner.items[index], target)
+        else:
+            self.elements(owner, target)
+
+    def elements(self, owner: Value, target: Var) -> None:
+        """What iterating over ``owner`` gives; the semantics of other kinds add to this."""
+        raise NotImplementedError
+
+    def seq_method(self, method: Method, owner: SeqValue, call: Invocation) -> None:
+        """``messages.append(...)`` and its kin."""
+        first = call.arguments[0].var if call.arguments else None
+        last = call.arguments[-1].var if call.arguments else None
+        match method.name:
+            case "append" | "add" | "put" | "put_nowait" | "appendleft" if first is not None:
+                self.solver.flow(first, owner.element)
+                owner.places.append(Place("append", call.node, call.module, first))
+            case "insert" if last is not None:
+                self.solver.flow(last, owner.element)
+                owner.places.append(Place("insert", call.node, call.module, last))
+            case "extend" | "extendleft" | "update" if first is not None:
+                self.join(owner, first)
+                owner.places.append(Place("extend", call.node, call.module, first))
+            case "pop" | "popleft" | "get" | "result":
+                self.solver.flow(owner.element, call.result)
+                owner.places.append(Place("pop", call.node, call.module))
+            case "copy":
+                self.solver.add(call.result, [owner])
+            case "remove" | "clear" | "reverse" | "sort" | "index" | "count":
+                owner.places.append(Place(method.name, call.node, call.module))
+            case "__next__" | "__anext__" | "send":
+                self.solver.flow(owner.element, call.result)
+            case _:
+                pass
+
+    def derive(self, node: cst.CSTNode, module: Module, source: Var, result: Var) -> None:
+        """``list(x)``, ``sorted(x)``, ``x[1:]``: a new sequence with the elements of ``source``."""
+        known = self.built.get(node)
+        if not isinstance(known, SeqValue):
+            known = SeqValue(node, module, "list", Var())
+            self.built[node] = known
+            self.solver.add(result, [known])
+        self.join(known, source)
+
+    def operate(
+        self, value: Value, node: cst.BinaryOperation, other: Var, result: Var, module: Module
+    ) -> None:
+        """``left + right`` and its kin, for one value of one side."""
+        plus = isinstance(node.operator, cst.Add)
+        if plus and isinstance(value, SeqValue):
+            left, right = self.vars[node.left], self.vars[node.right]
+            self.derive(node, module, left, result)
+            self.derive(node, module, right, result)
+        elif isinstance(node.operator, cst.BitOr) and isinstance(value, DictValue):
+            known = self.built.get(node)
+            if not isinstance(known, DictValue):
+                known = DictValue(node, module)
+                self.built[node] = known
+                self.solver.add(result, [known])
+            self.merge(known, self.vars[node.left])
+            self.merge(known, self.vars[node.right])
+        elif is_text(value):
+            self.solver.add(result, [Typed("str")])
+        elif isinstance(node.operator, cst.Multiply) and isinstance(value, SeqValue):
+            self.solver.add(result, [value])
+        elif isinstance(value, (External, Env)):
+            self.solver.add(result, [External("a computed value")])
+        elif isinstance(value, (Const, Typed)) and not plus:
+            self.solver.add(result, [Typed("number")])
+        elif isinstance(value, Shape):
+            self.solver.add(result, [Typed("object")])
+
+    def augment(self, owner: Value, node: cst.AugAssign, value: Var, result: Var, module: Module) -> None:
+        """``owner += value``."""
+        if isinstance(owner, SeqValue):
+            self.join(owner, value)
+            owner.places.append(Place("extend", node, module, value))
+        elif isinstance(owner, DictValue):
+            self.merge(owner, value)
+        elif is_text(owner):
+            self.solver.add(result, [Typed("str")])
+
+
+def is_text(value: Value) -> bool:
+    """Whether ``value`` is certainly a string."""
+    if isinstance(value, Const):
+        return isinstance(value.value, str)
+    return isinstance(value, Typed) and value.type == "str"

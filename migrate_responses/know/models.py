@@ -1,0 +1,166 @@
+"""What the analysis knows about code outside the project: plain tables, by dotted path."""
+
+from __future__ import annotations
+
+# The client classes of the SDK, wherever they are imported from.
+CLIENT_CLASSES = frozenset(
+    {"OpenAI", "AsyncOpenAI", "Client", "AsyncClient", "AzureOpenAI", "AsyncAzureOpenAI"}
+)
+
+# Functions that take a client and give back one that behaves the same.
+CLIENT_WRAPPERS = frozenset(
+    {
+        "langsmith.wrap_openai",
+        "langsmith.wrappers.wrap_openai",
+        "braintrust.wrap_openai",
+        "braintrust.oai.wrap_openai",
+        "opik.integrations.openai.track_openai",
+        "literalai.instrument_openai",
+        "chainlit.instrument_openai",
+        "posthog.ai.openai.wrap",
+        "agentops.wrap_openai",
+    }
+)
+
+# Modules that export a class called OpenAI (or a module called openai) with behaviour of its own.
+DROP_IN_MODULES = (
+    "langfuse.openai",
+    "gptcache.adapter",
+    "weave.",
+    "helicone",
+    "portkey_ai",
+    "litellm",
+    "posthog.ai.openai",
+    "ddtrace",
+    "promptlayer",
+    "parea",
+    "log10",
+)
+
+INSTRUCTOR = ("instructor.",)
+
+# Calls whose result is (as far as values go) their argument number N.
+IDENTITY: dict[str, int] = {
+    "asyncio.run": 0,
+    "asyncio.create_task": 0,
+    "asyncio.ensure_future": 0,
+    "asyncio.wait_for": 0,
+    "asyncio.shield": 0,
+    "anyio.run": 0,
+    "nest_asyncio.run": 0,
+    "copy.copy": 0,
+    "copy.deepcopy": 0,
+    "typing.cast": 1,
+    "typing_extensions.cast": 1,
+    "contextlib.closing": 0,
+    "contextlib.aclosing": 0,
+    "builtins.iter": 0,
+    "builtins.aiter": 0,
+    "asgiref.sync.async_to_sync": 0,
+    "asgiref.sync.sync_to_async": 0,
+    "functools.lru_cache()": 0,
+    "functools.cache": 0,
+    "functools.wraps()": 0,
+    "dataclasses.field": -1,
+}
+IDENTITY_METHODS: dict[str, int] = {"run_until_complete": 0, "create_task": 0, "add_task": 0}
+
+# New sequences with the elements of their first argument.
+SEQUENCES = frozenset(
+    f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "filter")
+) | {"collections.deque", "itertools.chain", "itertools.islice", "asyncio.as_completed", "tqdm.tqdm", "tqdm"}
+FILTERS = frozenset({"builtins.filter"})
+
+# (path, position of the function): the rest of the arguments are passed on to it.
+RUNNERS: dict[str, int] = {
+    "asyncio.to_thread": 0,
+    "anyio.to_thread.run_sync": 0,
+    "starlette.concurrency.run_in_threadpool": 0,
+    "fastapi.concurrency.run_in_threadpool": 0,
+    "trio.to_thread.run_sync": 0,
+}
+RUNNER_METHODS: dict[str, int] = {"run_in_executor": 1, "submit": 0, "apply_async": 0, "apply": 0}
+
+# Decorators (and decorator factories) that change nothing about what a function returns;
+# ``path()`` is the factory called. Others that are unknown are taken the same way, but their
+# function may also be called by code outside the project.
+TRANSPARENT_DECORATORS = (
+    "tenacity.",
+    "backoff.",
+    "retry.",
+    "retrying.",
+    "functools.",
+    "cachetools.",
+    "ratelimit.",
+    "typing.",
+    "typing_extensions.",
+    "abc.",
+    "contextlib.",
+    "builtins.staticmethod",
+    "builtins.classmethod",
+    "builtins.property",
+    "joblib.",
+    "stamina.",
+    "langsmith.traceable",
+    "langfuse.",
+    "weave.op",
+    "streamlit.cache",
+    "numba.",
+    "pytest.",
+    "beartype.",
+    "lru_cache",
+    "st.cache",
+    "cached_property",
+    "override",
+)
+
+TEXT_FUNCTIONS = frozenset(
+    {
+        "builtins.str",
+        "builtins.input",
+        "builtins.repr",
+        "builtins.chr",
+        "builtins.format",
+        "json.dumps",
+        "textwrap.dedent",
+        "textwrap.indent",
+        "textwrap.fill",
+        "textwrap.shorten",
+        "inspect.cleandoc",
+        "os.path.join",
+        "html.escape",
+        "html.unescape",
+        "re.sub",
+    }
+)
+TYPED_FUNCTIONS: dict[str, str] = {
+    "builtins.int": "int",
+    "builtins.float": "float",
+    "builtins.bool": "bool",
+    "builtins.len": "int",
+    "builtins.isinstance": "bool",
+    "builtins.hasattr": "bool",
+    "builtins.callable": "bool",
+    "builtins.sum": "number",
+    "builtins.round": "number",
+    "builtins.abs": "number",
+    "time.time": "float",
+}
+TEXT_METHODS = frozenset(
+    "strip lstrip rstrip lower upper title capitalize casefold swapcase replace format format_map join"
+    " removeprefix removesuffix expandtabs zfill center ljust rjust translate".split()
+)
+
+GETENV = frozenset({"os.getenv", "os.environ.get", "os.environ.setdefault", "decouple.config", "environ.get"})
+OMITTED = frozenset({"openai.NOT_GIVEN", "openai.omit", "openai.NotGiven()", "openai.Omit()", "openai._types.NOT_GIVEN"})
+
+
+def is_client_class(path: str) -> bool:
+    """Whether ``path`` names a client class of the SDK: ``openai.OpenAI``, ``openai.lib.azure.AzureOpenAI``."""
+    head, _, tail = path.rpartition(".")
+    return tail in CLIENT_CLASSES and (head == "openai" or head.startswith(("openai._client", "openai.lib")))
+
+
+def is_transparent(path: str) -> bool:
+    """Whether a decorator at ``path`` leaves calls and results alone and calls nobody else."""
+    return path.startswith(TRANSPARENT_DECORATORS)

@@ -1,0 +1,306 @@
+"""Modules of the project: their syntax tree, their scopes, and how imports find each other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+import libcst as cst
+
+from .graph import Var
+from .kinds import External
+
+# Fields that hold only white space, punctuation and parentheses: never a value.
+_TRIVIA = frozenset(
+    "leading_lines lines_after_decorators trailing_whitespace header footer lpar rpar lbracket rbracket"
+    " lbrace rbrace comma semicolon colon equal dot indent newline asynchronous operator from_".split()
+)
+_children_cache: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+
+
+def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = _children_cache.get(kind)
+    if names is None:
+        names = tuple(
+            name
+            for name in kind.__dataclass_fields__
+            if name not in _TRIVIA and not name.startswith(("whitespace", "_"))
+        )
+        if issubclass(kind, (cst.Comparison, cst.ComparisonTarget)):
+            names = tuple(name for name in kind.__dataclass_fields__ if not name.startswith(("whitespace", "lpar", "rpar")))
+        _children_cache[kind] = names
+    return names
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The nodes directly below ``node`` that are code (no white space, no punctuation)."""
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            for item in value:
+                if isinstance(item, cst.CSTNode):
+                    yield item
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """``node`` and everything below it, outermost first, in source order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(list(children(current))))
+
+
+ScopeNode = cst.Module | cst.FunctionDef | cst.Lambda | cst.ClassDef
+
+
+class Scope:
+    """The names of a module, class, function or lambda."""
+
+    def __init__(self, node: ScopeNode, parent: Scope | None) -> None:
+        self.node = node
+        self.parent = parent
+        self.bound: set[str] = set()
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.shared: set[str] = set()  # rebound by an inner scope: order says nothing about them
+        self.names: dict[str, Var] = {}
+        self.yields = False
+
+    @property
+    def is_class(self) -> bool:
+        return isinstance(self.node, cst.ClassDef)
+
+    def any(self, name: str) -> Var:
+        """All definitions of ``name`` together, as other scopes see it."""
+        var = self.names.get(name)
+        if var is None:
+            var = self.names[name] = Var()
+        return var
+
+
+@dataclass(eq=False, repr=False)
+class Module:
+    """One source file, parsed."""
+
+    path: str
+    name: str  # dotted, from the root of the project
+    tree: cst.Module
+    is_package: bool
+    parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
+    scopes: dict[cst.CSTNode, Scope] = field(default_factory=dict)
+    externals: list[External] = field(default_factory=list)  # from x import * of unknown modules
+    names_openai: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        return self.scopes[self.tree]
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What encloses ``node``, innermost first."""
+        parent = self.parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self.parents.get(parent)
+
+    def statement(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The statement (a line or a compound statement) that ``node`` belongs to."""
+        current = node
+        while not isinstance(current, (cst.SimpleStatementLine, cst.BaseCompoundStatement, cst.Module)):
+            current = self.parents[current]
+        return current
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | cst.Lambda | None:
+        """The innermost function around ``node``, or None at module or class level."""
+        for parent in self.ancestors(node):
+            if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+                return parent
+        return None
+
+
+def scan(module: Module) -> None:
+    """Fill ``parents`` and ``scopes``: who encloses whom, and which names each scope binds."""
+    root = Scope(module.tree, None)
+    module.scopes[module.tree] = root
+    stack: list[tuple[cst.CSTNode, Scope]] = [(module.tree, root)]
+    while stack:
+        node, scope = stack.pop()
+        inner = _enter(module, node, scope)
+        for child in children(node):
+            module.parents[child] = node
+            stack.append((child, _scope_of_child(node, child, scope, inner)))
+    for scope in module.scopes.values():
+        _share(scope, root)
+
+
+def _scope_of_child(node: cst.CSTNode, child: cst.CSTNode, outer: Scope, inner: Scope) -> Scope:
+    if inner is outer:
+        return outer
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        return inner if child is node.body else outer
+    return inner
+
+
+def _enter(module: Module, node: cst.CSTNode, scope: Scope) -> Scope:
+    """Note what ``node`` binds in ``scope``; return the scope its body lives in."""
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        scope.bound.add(node.name.value)
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+        inner = Scope(node, scope)
+        module.scopes[node] = inner
+        if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+            inner.bound.update(parameter.name.value for parameter in parameters(node.params))
+        return inner
+    if isinstance(node, cst.Global):
+        scope.globals.update(item.name.value for item in node.names)
+    elif isinstance(node, cst.Nonlocal):
+        scope.nonlocals.update(item.name.value for item in node.names)
+    elif isinstance(node, cst.Yield):
+        scope.yields = True
+    else:
+        scope.bound.update(bound_by(node))
+    return scope
+
+
+def _share(scope: Scope, root: Scope) -> None:
+    for name in scope.globals:
+        root.bound.add(name)
+        root.shared.add(name)
+    for name in scope.nonlocals:
+        outer = scope.parent
+        while outer is not None and (outer.is_class or name not in outer.bound):
+            outer = outer.parent
+        if outer is not None:
+            outer.shared.add(name)
+    scope.bound -= scope.globals | scope.nonlocals
+
+
+def parameters(params: cst.Parameters) -> list[cst.Param]:
+    """All parameters, in order, stars included."""
+    found = [*params.posonly_params, *params.params]
+    if isinstance(params.star_arg, cst.Param):
+        found.append(params.star_arg)
+    found.extend(params.kwonly_params)
+    if params.star_kwarg is not None:
+        found.append(params.star_kwarg)
+    return found
+
+
+def bound_by(node: cst.CSTNode) -> Iterator[str]:
+    """The names that this one node (not what is below it) binds."""
+    match node:
+        case cst.AssignTarget() | cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For() | cst.CompFor():
+            yield from target_names(node.target)
+        case cst.AsName(name=name):
+            yield from target_names(name)
+        case cst.Import(names=names):
+            for alias in names:
+                if alias.asname is None:
+                    yield dotted(alias.name).partition(".")[0]
+        case cst.ImportFrom(names=names) if not isinstance(names, cst.ImportStar):
+            for alias in names:
+                if alias.asname is None:
+                    yield dotted(alias.name)
+        case cst.MatchAs(name=cst.Name(value=name)) | cst.MatchStar(name=cst.Name(value=name)):
+            yield name
+        case _:
+            return
+
+
+def target_names(target: cst.BaseExpression) -> Iterator[str]:
+    """The names bound by an assignment target."""
+    match target:
+        case cst.Name(value=name):
+            yield name
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                yield from target_names(element.value)
+        case _:
+            return
+
+
+def bound_in(nodes: Sequence[cst.CSTNode]) -> set[str]:
+    """The names bound anywhere in ``nodes``, not looking into inner functions and classes."""
+    names: set[str] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            names.add(node.name.value)
+        elif not isinstance(node, cst.Lambda):
+            names.update(bound_by(node))
+            stack.extend(children(node))
+    return names
+
+
+def dotted(node: cst.CSTNode) -> str:
+    """``a.b.c`` of a chain of names, or "" if it is something else."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return ""
+    return ".".join([node.value, *reversed(parts)])
+
+
+def module_name(path: str) -> tuple[str, bool]:
+    """``src/app/__init__.py`` -> ("src.app", True)."""
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    is_package = bool(parts) and parts[-1] == "__init__"
+    if is_package:
+        parts.pop()
+    return ".".join(parts), is_package
+
+
+class Index:
+    """Finds the module that an import statement means."""
+
+    def __init__(self, modules: Iterable[Module]) -> None:
+        self._by_name = {module.name: module for module in modules}
+        self._by_suffix: dict[str, list[Module]] = {}
+        for module in self._by_name.values():
+            parts = module.name.split(".")
+            for start in range(len(parts)):
+                self._by_suffix.setdefault(".".join(parts[start:]), []).append(module)
+
+    def relative(self, importer: Module, level: int, name: str) -> Module | None:
+        """The module of ``from ..name import``, with ``level`` dots."""
+        parts = importer.name.split(".") if importer.name else []
+        up = level - 1 if importer.is_package else level
+        if up > len(parts):
+            return None
+        base = parts[: len(parts) - up]
+        return self._by_name.get(".".join([*base, *([name] if name else [])]))
+
+    def absolute(self, importer: Module, name: str) -> Module | None:
+        """The module of ``import name``: the nearest one that Python could mean."""
+        if not name or name.partition(".")[0] in sys.stdlib_module_names:
+            return None
+        here = importer.name.split(".")[:-1] if not importer.is_package else importer.name.split(".")
+        candidates = [
+            module
+            for module in self._by_suffix.get(name, ())
+            if self._is_root(module.name.split(".")[: -len(name.split("."))], here)
+        ]
+        return max(candidates, key=lambda module: _common(module.name.split("."), here), default=None)
+
+    def _is_root(self, root: list[str], here: list[str]) -> bool:
+        """Whether ``root`` can be on the import path of a module in ``here``: not inside a package."""
+        if not root:
+            return True
+        package = self._by_name.get(".".join(root))
+        return package is None or not package.is_package
+
+
+def _common(left: list[str], right: list[str]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
