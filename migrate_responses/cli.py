@@ -366,7 +366,7 @@ def _dirty(runs: Sequence[Run]) -> list[tuple[Project, Diagnostic]]:
 
 
 def _write(request: Request, runs: Sequence[Run]) -> tuple[list[Run], list[tuple[Project, Diagnostic]]]:
-    """Write every run. A file that cannot be written is taken out, and its flows are decided anew without it."""
+    """Write every run. A file that cannot be written is taken out, and its flows are decided anew."""
     from migrate_responses.write import write
 
     written: list[Run] = []

@@ -95,7 +95,7 @@ def merge(options: Options, exclude: tuple[str, ...], **given: object) -> Option
 
 
 def codes(values: object) -> frozenset[str]:
-    """Rule codes, or the beginnings of codes, upper-cased. Raises ``ValueError`` for one that fits no rule."""
+    """Rule codes, or beginnings of codes, upper-cased. Raises ``ValueError`` for one that fits no rule."""
     from migrate_responses.rules import RULES
 
     chosen = frozenset(value.upper() for value in _strings(values))
@@ -110,13 +110,9 @@ def _suggestion(word: str, known: Mapping[str, object] | list[str]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(word, list(known), n=1)
-    return (
-        f"; did you mean {close[0]!r}?"
-        if close
-        else f" (known: {', '.join(known)})"
-        if len(known) < 20
-        else ""
-    )
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f" (known: {', '.join(known)})" if len(known) < 20 else ""
 
 
 def _strings(value: object) -> frozenset[str]:

@@ -153,7 +153,7 @@ def _unwritable(name: str, error: OSError) -> Diagnostic:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C and a polite kill back until the renames are through; they take no time, and then it ends."""
+    """Hold Ctrl-C and a polite kill back until the renames are through, which takes no time."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

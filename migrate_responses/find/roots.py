@@ -33,7 +33,7 @@ def nearest_pyproject(directory: str) -> str | None:
 
 
 def project_root(path: str) -> str | None:
-    """The root of the project around ``path``: its git work tree, else the place of its ``pyproject.toml``."""
+    """The root of the project around ``path``: its git work tree, else the folder of ``pyproject.toml``."""
     directory = path if os.path.isdir(path) else os.path.dirname(path)
     root = git_root(directory)
     if root is None and (pyproject := nearest_pyproject(directory)):

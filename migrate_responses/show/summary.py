@@ -72,9 +72,7 @@ def _hints(screen: Screen, result: Outcome, unsafe: bool) -> None:
     count = sum(site.verdict is Verdict.UNSAFE for site in result.sites)
     if count and not unsafe:
         calls = "1 more call" if count == 1 else f"{count} more calls"
-        screen.line(
-            f"{calls} can be migrated with --unsafe-fixes; `migrate-responses explain CODE` tells what changes."
-        )
+        screen.line(f"{calls} can be migrated with --unsafe-fixes; `explain CODE` tells what changes.")
 
 
 def _group(screen: Screen, label: str, group: list[SiteResult], style: str) -> None:
