@@ -75,6 +75,10 @@ def _read_project(
     everything = sorted({*names, *covered})
     reading.read(everything)
     sources = reading.sources
+    if sources:
+        from migrate_responses.find.reach import reach
+
+        sources = dict(sorted({**sources, **reach(sources, everything, reading.quietly)}.items()))
     return Project(
         reading.root,
         sources,
@@ -114,6 +118,7 @@ class _Reading:
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self._prefix = os.path.join(root, "")
         self.sources: dict[str, bytes] = {}
         self.texts: dict[str, bytes] = {}
         self.errors: list[Diagnostic] = []
@@ -132,15 +137,25 @@ class _Reading:
 
     def read(self, names: Iterable[str]) -> None:
         """Keep the files among ``names`` that matter."""
-        prefix = os.path.join(self.root, "")
         for name in names:
             try:
-                data = self.texts.get(name) or candidates.read(prefix + name)
+                data = self._bytes(name)
             except OSError as error:
                 self._error(name, f"could not be read: {error.strerror or error}", "check its permissions")
                 continue
             if data is not None and candidates.matters(data):
                 self.sources[name] = data
+
+    def quietly(self, name: str) -> bytes | None:
+        """The bytes of a file; None if it cannot be read."""
+        try:
+            return self._bytes(name)
+        except OSError:
+            return None
+
+    def _bytes(self, name: str) -> bytes | None:
+        text = self.texts.get(name)
+        return text if text is not None else candidates.read(self._prefix + name)
 
     def _error(self, name: str, reason: str, next_step: str) -> None:
         self.errors.append(Diagnostic("MR903", name, 0, 0, Level.MANUAL, reason, next_step))

@@ -1,0 +1,114 @@
+"""Imports, read off the bytes of a file, and the files of a project they mean.
+
+A parser would be exact and a hundred times slower. Here an import in a comment or a string counts too, which
+only widens the net a little.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+_IMPORT = re.compile(rb"import(?=[ \t(\\*])")
+_FROM = re.compile(rb"(?:^|[;:\s])from[ \t]+(\.*[ \t]*[\w.]*)[ \t]*$")
+_NOISE = re.compile(rb"#[^\n]*|\\\r?\n|[()\r\n]")
+
+
+@dataclass(frozen=True)
+class Import:
+    """``from module import names`` (each with its alias) or, with no names, ``import module``."""
+
+    module: str
+    names: tuple[tuple[bytes, bytes], ...] = ()
+    alias: bytes = b""
+
+
+def imports(data: bytes) -> Iterator[Import]:
+    """Every import statement in ``data``."""
+    for found in _IMPORT.finditer(data):
+        head = data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip()
+        if source := _FROM.search(head):
+            module = source.group(1).replace(b" ", b"").decode("utf-8", "replace")
+            names = tuple(_aliased(part) for part in _parts(data, found.end()))
+            yield Import(module, tuple(pair for pair in names if pair[0]))
+        elif not head or head[-1:] in b";:":
+            for part in _parts(data, found.end()):
+                name, alias = _aliased(part)
+                first = name.split(b".")[0]
+                yield Import(name.decode("utf-8", "replace"), alias=alias if alias != name else first)
+
+
+def _parts(data: bytes, start: int) -> list[bytes]:
+    """What is listed after the word ``import``: to the closing parenthesis, or to the end of the line."""
+    if data[start : start + 80].lstrip(b" \t").startswith(b"("):
+        end = data.find(b")", start)
+    else:
+        end = data.find(b"\n", start)
+        while end > start and data[start:end].rstrip(b"\r").endswith(b"\\"):
+            end = data.find(b"\n", end + 1)
+    text = _NOISE.sub(b" ", data[start : end if end >= 0 else None])
+    return text.split(b";")[0].split(b",")
+
+
+def _aliased(part: bytes) -> tuple[bytes, bytes]:
+    words = part.split()
+    return (words[0], words[-1]) if words else (b"", b"")
+
+
+class Files:
+    """The files of a project as targets of imports. Paths are relative, with forward slashes."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = frozenset(paths)
+        self._by_last: dict[str, list[tuple[str, ...]]] = {}
+        self._packages = {os.path.dirname(path) for path in self._paths if path.endswith("__init__.py")}
+        for path in sorted(self._paths):
+            parts = _module(path)
+            if parts:
+                self._by_last.setdefault(parts[-1], []).append(parts)
+
+    def targets(self, importer: str, module: str) -> list[str]:
+        """The files that ``module`` (dotted, perhaps with leading dots) may mean in ``importer``."""
+        name = module.lstrip(".")
+        parts = tuple(name.split(".")) if name else ()
+        folder = os.path.dirname(importer)
+        if level := len(module) - len(name):
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._existing((*folder.split("/"), *parts) if folder else parts)
+        return self._absolute(folder, parts)
+
+    def _absolute(self, folder: str, parts: tuple[str, ...]) -> list[str]:
+        """Of all files whose path ends with ``parts``, those closest to ``folder``."""
+        best: list[str] = []
+        nearest = -1
+        for path in self._by_last.get(parts[-1], ()) if parts else ():
+            root = "/".join(path[: -len(parts)])
+            if path[-len(parts) :] != parts or (root in self._packages and root != folder):
+                continue
+            close = _shared(root, folder)
+            if close > nearest:
+                best, nearest = [], close
+            if close == nearest:
+                best.extend(self._existing(path))
+        return best
+
+    def _existing(self, parts: tuple[str, ...]) -> list[str]:
+        stem = "/".join(parts)
+        inits = "__init__.py" if not stem else f"{stem}/__init__.py"
+        return [path for path in (f"{stem}.py", inits) if path in self._paths]
+
+
+def _shared(one: str, other: str) -> int:
+    """How many folders two paths begin with in common."""
+    pairs = zip(one.split("/") if one else (), other.split("/"), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _module(path: str) -> tuple[str, ...]:
+    stem = path.rsplit(".", 1)[0]
+    parts = tuple(stem.split("/"))
+    return parts[:-1] if parts[-1] == "__init__" else parts
