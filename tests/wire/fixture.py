@@ -1,9 +1,10 @@
 """Fixtures: a piece of code before and after, what is said about it, and perhaps a script to run it by.
 
 ``fixtures/<concern>/<case>/`` holds ``before.py`` and ``after.py``, or folders ``before/`` and ``after/``
-(only the files that change need to be in ``after/``). Without an ``after`` nothing may change. ``adopt.py`` or
-``adopt/``: the same with ``--api-defaults adopt``. ``files/``: data that a program finds beside itself.
-``notes.toml``:
+(only the files that change need to be in ``after/``). Without an ``after`` nothing may change. ``adopt.py``
+or ``adopt/``: the same with ``--api-defaults adopt``. ``files/``: data that a program finds beside itself.
+``script.json``: the ``turns`` of the assistant (see ``script``), and perhaps ``argv``, ``stdin``, ``env``
+(where ``{server}`` stands for the server's address), ``compatible`` (see ``server.serve``). ``notes.toml``:
 
     args = ["--unsafe-fixes"]        # options of the run
     verdicts = ["migrated"]          # one for each site, in source order
@@ -17,6 +18,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -102,6 +104,11 @@ class Fixture:
         exists = (self.path / "adopt").is_dir() or (self.path / "adopt.py").exists()
         return self._changed("adopt") if exists else None
 
+    @property
+    def changes(self) -> bool:
+        """Whether a program comes out that differs by more than comments."""
+        return any(_tree(data) != _tree(self.before.get(name, b"")) for name, data in self.after.items())
+
     def _changed(self, what: str) -> dict[str, bytes]:
         path = self.path / (what if self.is_folder else f"{what}.py")
         return {**self.before, **(read_sources(path) if path.exists() else {})}
@@ -121,6 +128,14 @@ class Fixture:
             target = self.path / "after" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
+
+
+def _tree(data: bytes) -> str:
+    """What Python sees of a file, which is all that comments do not touch; the bytes if it sees none."""
+    try:
+        return ast.dump(ast.parse(data))
+    except (SyntaxError, ValueError):
+        return repr(data)
 
 
 def fixtures() -> list[Fixture]:
