@@ -9,7 +9,7 @@ such names. Taking a file too many costs the time to parse it; missing one could
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from migrate_responses.find.imports import Files, Import, imports
@@ -45,10 +45,13 @@ def reach(candidates: Mapping[str, bytes], paths: Iterable[str], read: Read) -> 
 
 
 class _File:
-    """The top-level statements of a file: what each binds, and which words it holds."""
+    """The top-level statements of a file (what each binds, and which words it holds) and its links.
 
-    def __init__(self, data: bytes) -> None:
-        self.imports = tuple(imports(data))
+    A link is an import together with a file of the project that it means.
+    """
+
+    def __init__(self, data: bytes, links: Iterable[tuple[Import, str]]) -> None:
+        self.links = tuple(links)
         self.words = frozenset(_WORD.findall(data))
         self.statements: list[tuple[frozenset[bytes], frozenset[bytes]]] = []
         for text in _statements(data):
@@ -75,7 +78,7 @@ class _File:
                 words |= mentioned
 
 
-def _statements(data: bytes) -> Iterable[bytes]:
+def _statements(data: bytes) -> Iterator[bytes]:
     """``data`` cut before each line that begins a top-level statement; decorators stay with their targets."""
     held = b""
     starts = [found.start() for found in _STATEMENT.finditer(data)]
@@ -113,14 +116,13 @@ class _Search:
         self._modules = Files(paths)
         self._importers: dict[str, set[str]] = {}
         for path in paths:
-            for _, target in self._targets(path, imports(self._data(path))):
+            for _, target in self._links(path):
                 self._importers.setdefault(target, set()).add(path)
 
     def start(self, path: str) -> None:
         """Begin with a file that makes calls or clients."""
-        file = self._file(path)
         names = {b"completions"}
-        for one in file.imports:
+        for one in imports(self._data(path)):
             if one.module.split(".")[0] == "openai":
                 names |= {alias for _, alias in one.names} or {one.alias}
         self._strong.add(path)
@@ -138,7 +140,7 @@ class _Search:
 
     def _imported(self, path: str, words: set[bytes]) -> None:
         """Take in what the statements concerned use from other files."""
-        for one, target in self._targets(path, self._file(path).imports):
+        for one, target in self._file(path).links:
             used = {name for name, alias in one.names if alias in words or name == b"*"}
             if not used and one.alias not in words:
                 continue
@@ -165,7 +167,7 @@ class _Search:
         """What a file calls those of the names that matter in ``path`` which it imports and uses."""
         names = self._names[path]
         mentioned = set[bytes]()
-        for one, target in self._targets(importer, self._file(importer).imports):
+        for one, target in self._file(importer).links:
             if target == path and one.names and (b"*", b"*") not in one.names:
                 mentioned |= {alias for name, alias in one.names if name in names}
             elif target == path:
@@ -183,8 +185,8 @@ class _Search:
             known |= names
             self._queue[path] = None
 
-    def _targets(self, path: str, found: Iterable[Import]) -> Iterable[tuple[Import, str]]:
-        for one in found:
+    def _links(self, path: str) -> Iterator[tuple[Import, str]]:
+        for one in imports(self._data(path)):
             for target in self._modules.targets(path, one.module):
                 yield one, target
             for name, alias in one.names:
@@ -197,7 +199,7 @@ class _Search:
     def _file(self, path: str) -> _File:
         file = self._files.get(path)
         if file is None:
-            file = self._files[path] = _File(self._data(path))
+            file = self._files[path] = _File(self._data(path), self._links(path))
         return file
 
     def _data(self, path: str) -> bytes:

@@ -1,0 +1,212 @@
+"""Patches that git takes, text that cannot act on a terminal, and the texts for people and machines."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from migrate_responses.results import Diagnostic, FileResult, Level, SiteResult, Verdict
+from migrate_responses.session import Outcome
+from migrate_responses.show.patch import patch
+from migrate_responses.show.report import JSON_VERSION, as_json, as_table
+from migrate_responses.show.screen import Screen, visible
+from migrate_responses.show.summary import summary
+
+
+def applied(folder: Path, name: str, before: bytes, after: bytes) -> bytes:
+    """What ``git apply`` makes of ``before`` with our patch."""
+    target = folder / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(before)
+    text = b"".join(patch(name, before, after))
+    subprocess.run(["git", "apply", "-"], cwd=folder, input=text, check=True)
+    return target.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["a.py", "deep/er/a.py", "with blank.py", 'qu"ote.py', "\u00fcml\u00e4ut.py", "tab\there.py"]
+)
+def test_git_applies_any_name(tmp_path: Path, name: str) -> None:
+    assert applied(tmp_path, name, b"a\nb\n", b"a\nc\n") == b"a\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"a\r\nb\r\nc\r\n", b"a\r\nB\r\nc\r\n"),
+        (b"a\nb", b"a\nB"),
+        (b"a\nb", b"a\nb\n"),
+        (b"a\nb\n", b"a\nb"),
+        (b"\xef\xbb\xbfa\n", b"\xef\xbb\xbfb\n"),
+        (b"caf\xe9\n", b"caff\xe8\n"),
+        (b"a\x0cb\nc\x1c\n", b"a\x0cB\nc\x1c\n"),
+        (b"a\rb\nc\n", b"a\rB\nc\n"),
+    ],
+)
+def test_git_applies_any_bytes(tmp_path: Path, before: bytes, after: bytes) -> None:
+    assert applied(tmp_path, "a.py", before, after) == after
+
+
+LINES = st.lists(st.sampled_from([b"a", b"b", b"", b"\r", b"-x", b"+x", b"@@"]), max_size=12)
+
+
+@given(LINES, LINES, st.booleans(), st.booleans())
+def test_patch_holds_both_sides(old: list[bytes], new: list[bytes], end: bool, finish: bool) -> None:
+    before = b"\n".join(old) + (b"\n" if end else b"")
+    after = b"\n".join(new) + (b"\n" if finish else b"")
+    lines = list(patch("x.py", before, after))
+    assert bool(lines) == (before != after)
+    assert all(line.endswith(b"\n") for line in lines)
+    text = b"".join(lines)
+    assert text.count(b"\\ No newline") <= 2
+
+
+def test_visible_disarms() -> None:
+    assert visible("\x1b]0;x\x07a\u202eb\tc") == "\\x1b]0;x\\x07a\\u202eb\tc"
+    assert visible(os.fsdecode(b"a\xff.py")) == "a\\udcff.py"
+    assert visible("[bold]plain[/bold] \u00e9\u4e2d") == "[bold]plain[/bold] \u00e9\u4e2d"
+
+
+def test_plain_screen_survives_a_narrow_encoding() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    Screen(stream).line("caf\u00e9 ", ("x", "bold"))
+    stream.flush()
+    assert raw.getvalue() == b"caf\\xe9 x\n"
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_markup_in_source_stays_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    stream = Terminal()
+    Screen(stream).line("[red]not red[/red] :smile: \x1b[31m", (" styled", "red"))
+    text = stream.getvalue()
+    assert "[red]not red[/red] :smile: \\x1b[31m" in text
+    assert "\x1b[31m styled" in text
+
+
+@pytest.mark.parametrize("variable", [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_colour(monkeypatch: pytest.MonkeyPatch, variable: tuple[str, str]) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert Screen(Terminal()).colour
+    assert not Screen(Terminal(), no_colour=True).colour
+    monkeypatch.setenv(*variable)
+    assert not Screen(Terminal()).colour
+
+
+def site(verdict: Verdict, *codes: tuple[str, Level], path: str = "a.py", line: int = 1) -> SiteResult:
+    reasons = tuple(Diagnostic(code, path, line, 5, level, "why", "do") for code, level in codes)
+    return SiteResult(path, line, 5, "client.chat.completions.create", verdict, line, reasons)
+
+
+MANUAL, UNSAFE = Level.MANUAL, Level.UNSAFE
+RESULT = Outcome(
+    sites=(
+        site(Verdict.MIGRATED),
+        site(Verdict.MANUAL, ("MR112", MANUAL), ("MR021", MANUAL), line=2),
+        site(Verdict.MANUAL, ("MR021", MANUAL), line=3, path="b.py"),
+        site(Verdict.UNSAFE, ("MR110", UNSAFE), line=4),
+        site(Verdict.LEFT, ("MR011", Level.NOTE), line=5),
+        site(Verdict.SKIPPED, ("MR908", Level.NOTE), line=6),
+    ),
+    notes=(),
+    errors=(Diagnostic("MR901", os.fsdecode(b"\xff.py"), 3, 1, MANUAL, "bad", "mend it"),),
+    changed=(FileResult("a.py", b"a", b"b"),),
+    seen=9,
+    read=3,
+)
+
+
+def told(done: bool, unsafe: bool = False, result: Outcome = RESULT) -> str:
+    stream = io.StringIO()
+    summary(Screen(stream), result, done=done, unsafe=unsafe)
+    return stream.getvalue()
+
+
+def test_summary() -> None:
+    assert told(done=False) == (
+        "6 calls in 2 files (3 files read of 9)\n"
+        "     1 ready to migrate\n"
+        "     3 held back\n"
+        "          2 MR021 Base URL known only at run time\n"
+        "          1 MR110 seed\n"
+        "          1 MR112 stop\n"
+        "     1 left alone\n"
+        "          1 MR011 Another SDK with the same spelling\n"
+        "     1 skipped\n"
+        "          1 MR908 Suppressed by a comment\n"
+        "2 calls go to an endpoint whose base URL is known only at run time."
+        " If they serve /responses: --assume-responses dynamic\n"
+        "1 more call can be migrated with --unsafe-fixes; `explain CODE` tells what changes.\n"
+    )
+
+
+def test_summary_after_the_fact() -> None:
+    text = told(done=True, unsafe=True)
+    assert "1 migrated" in text
+    assert "--unsafe-fixes" not in text
+
+
+def test_summary_of_nothing() -> None:
+    empty = Outcome((), (), (), (), seen=1, read=0)
+    assert told(done=False, result=empty) == "No Chat Completions calls in 1 Python file.\n"
+
+
+def test_table() -> None:
+    stream = io.StringIO()
+    as_table(Screen(stream), RESULT)
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "a.py"
+    assert lines[2].split() == ["2:5", "manual", "client.chat.completions.create", "MR112", "MR021"]
+    assert lines.index("b.py") == len(lines) - 2
+
+
+def test_json() -> None:
+    document = json.loads(as_json(RESULT))
+    assert document["version"] == JSON_VERSION
+    assert document["summary"] == {
+        "files_seen": 9,
+        "files_read": 3,
+        "files_changed": 1,
+        "sites": 6,
+        "migrated": 1,
+        "unsafe": 1,
+        "manual": 2,
+        "left": 1,
+        "skipped": 1,
+        "errors": 1,
+    }
+    assert document["sites"][1]["reasons"][0] == {
+        "code": "MR112",
+        "title": "stop",
+        "level": "manual",
+        "path": "a.py",
+        "line": 2,
+        "column": 5,
+        "message": "why",
+        "next_step": "do",
+    }
+    assert document["changed"] == ["a.py"]
+    assert document["errors"][0]["path"] == os.fsdecode(b"\xff.py")
+
+
+def test_json_is_documented() -> None:
+    page = (Path(__file__).resolve().parent.parent / "docs" / "json.md").read_text(encoding="utf-8")
+    document = json.loads(as_json(RESULT))
+    names = {*document, *document["summary"], *document["sites"][0], *document["sites"][1]["reasons"][0]}
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []
