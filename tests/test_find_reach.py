@@ -77,7 +77,8 @@ def test_a_decorated_and_a_conditional_definition() -> None:
     files = {
         "llm.py": CALL,
         "tools.py": "def retry(f):\n    return f\n",
-        "deco.py": "from llm import ask\nfrom tools import retry\n\n@retry(\n    3,\n)\ndef deco():\n    return ask(1)\n",
+        "deco.py": "from llm import ask\nfrom tools import retry\n\n"
+        "@retry(\n    3,\n)\ndef deco():\n    return ask(1)\n",
         "user.py": "from deco import deco\ndeco()\n",
         "cond.py": "from llm import ask\nif True:\n    def inner():\n        return ask(1)\n",
         "user2.py": "from cond import inner\ninner()\n",
@@ -138,7 +139,8 @@ def test_nothing_to_start_from() -> None:
 
 
 def test_imports() -> None:
-    source = b"import a.b as c, d.e\nfrom . import x\nfrom .y import (z as w, # no\n v)\n# from q import r\nimportant = 1\n"
+    source = b"import a.b as c, d.e\nfrom . import x\nfrom .y import (z as w, # no\n v)\n"
+    source += b"# from q import r\nimportant = 1\n"
     assert list(imports(source)) == [
         Import("a.b", alias=b"c"),
         Import("d.e", alias=b"d"),

@@ -56,9 +56,11 @@ def _read_project(
     reading = _Reading(os.path.realpath(root))
     names = _siblings(reading.root) if lone else _listed(reading.root)
     covered: set[str] = set()
+    links: set[str] = set()
     for path in named:
         name = reading.name_of(path)
         if name is None:
+            links.add(reading.lexical(path))
             continue
         if os.path.isdir(path):
             below = _below(names, name)
@@ -83,7 +85,7 @@ def _read_project(
         reading.root,
         sources,
         frozenset(covered & sources.keys()),
-        tuple(error for error in reading.errors if error.path in covered),
+        tuple(error for error in reading.errors if error.path in covered | links),
         len(everything),
     )
 
@@ -128,12 +130,14 @@ class _Reading:
         real = os.path.realpath(path)
         name = os.path.relpath(real, self.root).replace(os.sep, "/")
         if name.startswith("../") or name == "..":
-            shown = os.path.relpath(path, self.root).replace(os.sep, "/")
-            self._error(
-                shown, "is a link that leads out of the project", "name the file it points to instead"
-            )
+            reason = "is a link that leads out of the project"
+            self._error(self.lexical(path), reason, "name the file it points to instead")
             return None
         return name
+
+    def lexical(self, path: str) -> str:
+        """The name of ``path`` as it is spelled, wherever links lead."""
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def read(self, names: Iterable[str]) -> None:
         """Keep the files among ``names`` that matter."""
