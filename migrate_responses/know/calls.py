@@ -67,6 +67,8 @@ class Calls(Semantics):
                 self._call_method(callee, call)
             case External():
                 self._call_external(callee, call)
+            case Unknown(why=why) if why.partition(" of ")[0] in models.TEXT_ONLY_METHODS:
+                self.solver.add(call.result, [Typed("str")])
             case Unknown() | Env():
                 self.solver.add(call.result, [Unknown("the result of an unknown function", call.node)])
                 self._hand_out(call)
@@ -247,7 +249,7 @@ class Calls(Semantics):
                 client.splat = True
                 for name in ("base_url", "azure_endpoint", "api_version", "azure_deployment"):
                     for var in self.argument(Invocation(call.node, call.module, [item], Var()), name):
-                        client.arguments[name] = var
+                        client.arguments.setdefault(name, var)
                 client.arguments["**"] = item.var
             elif item.keyword not in (None, "*"):
                 client.arguments[str(item.keyword)] = item.var
@@ -340,8 +342,25 @@ class Calls(Semantics):
             self.solver.add(call.result, [Typed(models.TYPED_FUNCTIONS[path])])
         elif path in models.GETENV and arguments:
             self._getenv(call)
+        elif path.startswith("openai.types.") and path.endswith("Param"):  # a TypedDict
+            self.keyword_dict(call, call.result)
+        elif path == "json.loads" and arguments:
+            self._json_loads(call)
+        elif path.rpartition(".")[2] in models.TEXT_ONLY_METHODS and "." in path:
+            self.solver.add(call.result, [Typed("str")])
         elif not self._call_builtin(path, call):
             self._call_unknown(path, call)
+
+    def _json_loads(self, call: Invocation) -> None:
+        """``json.loads(resp.model_dump_json())`` is the dumped answer; other text is anything."""
+
+        def on(value: Value) -> None:
+            if isinstance(value, Shape) and value.form == "json":
+                self.solver.add(call.result, [Shape(value.kind, value.site, "dict")])
+            else:
+                self.solver.add(call.result, [External("json.loads()")])
+
+        self.solver.watch(call.arguments[0].var, on)
 
     def flow_argument(self, call: Invocation, position: int) -> None:
         positional = [item for item in call.arguments if item.keyword is None]

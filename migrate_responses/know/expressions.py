@@ -176,7 +176,7 @@ class Expressions:
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString | cst.FormattedString) -> Var:
         if isinstance(node, cst.FormattedString) or node.evaluated_value is None:
             self._opaque(node)
-            return self._new(Typed("str"))
+            return self._new(Typed("str", node))
         return self._new(Const(node.evaluated_value, node))
 
     def _number(self, node: cst.Integer | cst.Float) -> Var:
@@ -274,12 +274,24 @@ class Expressions:
         saved = (self.scope, self.function, self.env, self.guards, self.recorders)
         self.scope = self.module.scopes[function.node]
         self.function = function
-        self.env = dict(function.parameters)
+        self.env = {name: self._parameter(function, name, var) for name, var in function.parameters.items()}
         self.guards, self.recorders = [], []
         for name, var in function.parameters.items():
             self.solver.flow(var, self.scope.any(name))
         build()
         self.scope, self.function, self.env, self.guards, self.recorders = saved
+
+    def _parameter(self, function: Function, name: str, var: Var) -> Var:
+        """A parameter as the body sees it: one annotated ``str`` holds text, whoever calls."""
+        params = syntax.parameters(function.node.params)
+        param = next((item for item in params if item.name.value == name), None)
+        if param is None or param.annotation is None or not isinstance(param.annotation.annotation, cst.Name):
+            return var
+        if param.annotation.annotation.value != "str":
+            return var
+        narrowed = self._new(Typed("str", param))
+        self.solver.flow_if(var, narrowed, lambda value: isinstance(value, (Const, Shape)))
+        return narrowed
 
     def _conditional(self, node: cst.IfExp) -> Var:
         self.expression(node.test)

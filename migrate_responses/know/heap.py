@@ -235,8 +235,8 @@ class Heap:
                 self.solver.add(result, [known])
             self.merge(known, self.vars[node.left])
             self.merge(known, self.vars[node.right])
-        elif is_text(value):
-            self.solver.add(result, [Typed("str")])
+        elif is_text(value) or (plus and isinstance(value, Env)):
+            self.solver.add(result, [Typed("str", node if plus else None)])
         elif isinstance(node.operator, cst.Multiply) and isinstance(value, SeqValue):
             self.solver.add(result, [value])
         elif isinstance(value, (External, Env)):

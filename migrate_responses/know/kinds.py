@@ -175,9 +175,10 @@ class Const(Value):
 
 @dataclass(frozen=True)
 class Typed(Value):
-    """A value of which only the (builtin) type is known."""
+    """A value of which only the (builtin) type is known; ``node`` is the f-string or sum it comes from."""
 
     type: str
+    node: cst.CSTNode | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class Client(Value):
     arguments: dict[str, Var] = field(default_factory=dict)
     splat: bool = False  # made with **kwargs that could not be followed
     base: Client | None = None  # with_options() of this client
-    overrides: list[tuple[str, Var]] = field(default_factory=list)  # client.base_url = ...
+    overrides: list[tuple[str, Var, cst.CSTNode]] = field(default_factory=list)  # client.base_url = ...
 
     @property
     def is_azure(self) -> bool:

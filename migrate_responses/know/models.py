@@ -151,6 +151,11 @@ TEXT_METHODS = frozenset(
     " removeprefix removesuffix expandtabs zfill center ljust rjust translate".split()
 )
 
+# Methods that only strings have (bytes aside): what they are called on and give back is text.
+TEXT_ONLY_METHODS = frozenset(
+    "strip lstrip rstrip lower upper title capitalize format removeprefix removesuffix read_text".split()
+)
+
 GETENV = frozenset({"os.getenv", "os.environ.get", "os.environ.setdefault", "decouple.config", "environ.get"})
 OMITTED = frozenset({"openai.NOT_GIVEN", "openai.omit", "openai.NotGiven()", "openai.Omit()", "openai._types.NOT_GIVEN"})
 

@@ -249,9 +249,9 @@ class Semantics(Heap):
             case ModuleValue():
                 self.solver.flow(value, owner.module.scope.any(name))
             case Client():
-                owner.overrides.append((name, value))
+                owner.overrides.append((name, value, target))
             case External(path="openai"):
-                self.module_client(target).overrides.append((name, value))
+                self.module_client(target).overrides.append((name, value, target))
             case External():
                 self.solver.flow(value, self.external_field(owner.path, name))
             case _:

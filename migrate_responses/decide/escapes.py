@@ -1,0 +1,256 @@
+"""Where values leave the project: arguments of foreign calls, answers of handlers, stores.
+
+A value *escapes* when code that this tool does not see gets hold of it. A part of an answer that
+escapes keeps its old shape in somebody else's eyes, and so does a message list that is dumped.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..know import models
+from ..know.graph import Var
+from ..know.kinds import (
+    Bound,
+    Class,
+    Const,
+    DictValue,
+    External,
+    Function,
+    Instance,
+    Invocation,
+    Kind,
+    Method,
+    Partial,
+    Resource,
+    SeqValue,
+    Shape,
+    Typed,
+    Unknown,
+    Value,
+)
+from ..know.modules import Module
+from ..know.project import Project
+
+
+class Way(enum.Enum):
+    """How a value leaves."""
+
+    ARGUMENT = "handed to"
+    RETURN = "returned to"
+    YIELD = "yielded to"
+    STORE = "stored in"
+    TEXT = "kept as text"
+    DISPLAY = "displayed by"  # printed or logged: nobody depends on the shape
+
+
+@dataclass(frozen=True, repr=False)
+class Escape:
+    """A value leaves at ``node``; ``to`` names who gets it, ``node`` is the expression that leaves."""
+
+    way: Way
+    to: str
+    node: cst.CSTNode
+    module: Module
+    direct: bool  # the value itself, not a container that holds it
+
+
+# Callees that only show or test their arguments.
+_DISPLAY = (
+    "builtins.print", "builtins.repr", "builtins.type", "builtins.isinstance", "builtins.id", "builtins.vars",
+    "builtins.dir", "builtins.breakpoint", "builtins.hasattr", "builtins.callable", "builtins.issubclass",
+    "builtins.help", "logging.", "loguru.", "structlog.", "pprint.", "rich.", "typer.echo", "typer.secho",
+    "click.echo", "click.secho", "icecream.", "tqdm.", "warnings.warn", "traceback.", "pdb.", "IPython.display",
+    "builtins.Exception", "builtins.ValueError", "builtins.RuntimeError", "builtins.TypeError", "builtins.KeyError",
+    "builtins.AssertionError", "sys.stdout.write", "sys.stderr.write", "absl.logging", "colorama.", "termcolor.",
+)  # fmt: skip
+_TESTS = ("builtins.isinstance", "builtins.type", "builtins.hasattr", "builtins.callable", "builtins.id")
+# Places of a framework that hold what the project puts there until the project takes it back.
+_STATE = (
+    "streamlit.session_state", "chainlit.user_session", "flask.g", "flask.session", "contextvars.ContextVar()",
+    "threading.local()", "fastapi.FastAPI().state", "gradio.State()",
+)  # fmt: skip
+# Modelled in know.calls: the value goes on in the result, it does not escape.
+_MODELLED = (
+    frozenset(models.IDENTITY) | models.SEQUENCES | models.CLIENT_WRAPPERS | frozenset(models.RUNNERS)
+    | {
+        "functools.partial", "builtins.dict", "builtins.getattr", "builtins.setattr", "builtins.next",
+        "builtins.anext", "builtins.enumerate", "builtins.zip", "builtins.map", "asyncio.gather", "builtins.len",
+        "builtins.bool", "builtins.super", "threading.Thread", "builtins.min", "builtins.max", "builtins.any",
+        "builtins.all", "builtins.sum", "builtins.range",
+    }
+)  # fmt: skip
+
+
+class Escapes:
+    """All escapes of a solved project, by value."""
+
+    def __init__(self, project: Project, packaged: bool) -> None:
+        self._project = project
+        self._packaged = packaged
+        self._by_value: dict[Value, list[Escape]] = {}
+        for call in project.invocations:
+            self._call(call)
+        for module in project.modules:
+            self._module(module)
+
+    def of(self, value: Value) -> list[Escape]:
+        """Where ``value`` (an object or a shape) leaves the project."""
+        return self._by_value.get(value, [])
+
+    def _note(self, var: Var | None, way: Way, to: str, node: cst.CSTNode, module: Module) -> None:
+        if var is None:
+            return
+        for value in reachable(var):
+            direct = value in var.values
+            self._by_value.setdefault(value, []).append(Escape(way, to, node, module, direct))
+
+    # -- calls ---------------------------------------------------------------------------
+
+    def _call(self, call: Invocation) -> None:
+        names = list(self._foreign(call))
+        if not names:
+            return
+        display = all(name.startswith(_DISPLAY) for name in names)
+        stringify = all(name in ("builtins.str", "builtins.format") for name in names)
+        for argument in call.arguments:
+            node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
+            if display or (stringify and self._is_displayed(call.node, call.module)):
+                way = Way.DISPLAY
+            elif stringify:
+                way = Way.TEXT
+            else:
+                way = Way.ARGUMENT
+            self._note(argument.var, way, names[0].removeprefix("builtins."), node, call.module)
+
+    def _foreign(self, call: Invocation) -> Iterator[str]:
+        """The callees of ``call`` that are not the project's, nor known to pass values on."""
+        callees = self._project.callees.get(call, {})
+        if not callees:
+            yield _text(call.node.func, call.module)
+        for callee in callees:
+            match callee:
+                case External(path=path):
+                    tail = path.rpartition(".")[2]
+                    if path in _MODELLED or tail in models.RUNNER_METHODS or tail in models.IDENTITY_METHODS:
+                        continue
+                    if models.is_client_class(path) or path in models.GETENV or _is_state(path):
+                        continue
+                    yield path
+                case Unknown(why=why):
+                    yield why
+                case Class() if not callee.annotations and "__init__" not in callee.members:
+                    if not self._project.ancestors(callee) and callee.bases:
+                        yield callee.name
+                case Method(owner=owner, name=name):
+                    yield from _method(owner, name)
+                case Function() | Bound() | Instance() | Resource() | Partial() | Class():
+                    continue
+                case Const() | Typed():
+                    continue
+                case _:
+                    yield _text(call.node.func, call.module)
+
+    def _is_displayed(self, node: cst.CSTNode, module: Module) -> bool:
+        """Whether the text made at ``node`` goes straight to something that shows it."""
+        for parent in module.ancestors(node):
+            if isinstance(parent, cst.Call):
+                return all(
+                    isinstance(callee, External) and callee.path.startswith(_DISPLAY)
+                    for callee in self._project.values(parent.func)
+                ) and bool(self._project.values(parent.func))
+            if not isinstance(parent, (cst.Arg, cst.BinaryOperation, cst.FormattedString, cst.FormattedStringExpression, cst.ConcatenatedString)):
+                return isinstance(parent, cst.Raise)
+        return False
+
+    # -- statements ----------------------------------------------------------------------
+
+    def _module(self, module: Module) -> None:
+        for node in module.parents:
+            match node:
+                case cst.Return(value=value) if value is not None:
+                    function = self._outlet(module, node)
+                    if function is not None:
+                        self._note(self._project.vars.get(value), Way.RETURN, function, value, module)
+                case cst.Yield(value=cst.BaseExpression() as value):
+                    function = self._outlet(module, node)
+                    if function is not None:
+                        self._note(self._project.vars.get(value), Way.YIELD, function, value, module)
+                case cst.FormattedStringExpression(expression=value):
+                    way = Way.DISPLAY if self._is_displayed(node, module) else Way.TEXT
+                    self._note(self._project.vars.get(value), way, "an f-string", value, module)
+                case cst.Assign():
+                    for target in node.targets:
+                        self._store(target.target, node.value, module)
+                case cst.BinaryOperation(left=cst.BaseString(), operator=cst.Modulo(), right=value):
+                    way = Way.DISPLAY if self._is_displayed(node, module) else Way.TEXT
+                    self._note(self._project.vars.get(value), way, "a format string", value, module)
+                case _:
+                    continue
+
+    def _outlet(self, module: Module, node: cst.CSTNode) -> str | None:
+        """Who outside the project receives what the function around ``node`` returns."""
+        definition = module.function(node)
+        function = self._project.functions.get(definition) if definition is not None else None
+        if function is None:
+            return None
+        if function.escaped:
+            return f"whoever calls `{function.name}`"
+        private = function.name.startswith("_")
+        if self._packaged and not function.callers and not private and function.name != "main":
+            return f"callers of the public `{function.name}`"
+        return None
+
+    def _store(self, target: cst.BaseExpression, value: cst.BaseExpression, module: Module) -> None:
+        if not isinstance(target, (cst.Attribute, cst.Subscript)):
+            return
+        for owner in self._project.values(target.value):
+            if isinstance(owner, Unknown) or (isinstance(owner, External) and not _is_state(owner.path)):
+                self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
+                return
+
+
+def _method(owner: Value, name: str) -> Iterator[str]:
+    """Methods of project values never let a value escape, but for text that swallows it."""
+    if isinstance(owner, (Const, Typed)) and name in ("format", "format_map"):
+        yield "str.format"
+    return
+
+
+def _is_state(path: str) -> bool:
+    return path.startswith(_STATE)
+
+
+def _text(node: cst.CSTNode, module: Module) -> str:
+    return " ".join(module.tree.code_for_node(node).split())[:60]
+
+
+def reachable(var: Var) -> Iterator[Value]:
+    """The values of ``var`` and what they contain: elements, entries."""
+    seen: dict[Value, None] = {}
+    stack = list(var.values)
+    while stack:
+        value = stack.pop()
+        if value in seen or isinstance(value, (Const, Typed, External, Unknown)):
+            continue
+        seen[value] = None
+        if isinstance(value, SeqValue):
+            stack.extend(value.element.values)
+            for item in value.items.values():
+                stack.extend(item.values)
+        elif isinstance(value, DictValue):
+            for field in value.fields.values():
+                stack.extend(field.values)
+            for place in value.others:
+                if place.var is not None:
+                    stack.extend(place.var.values)
+            for merged in value.merged:
+                stack.extend(merged.values)
+    return iter(seen)
+
+
+__all__ = ["Escape", "Escapes", "Kind", "Shape", "Way", "reachable"]

@@ -1,0 +1,85 @@
+"""From edits and reasons to flows: sites that share one stand or fall together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..know.kinds import Site
+from ..results import Level, Verdict
+from .plan import Edit, NewImport, Plan, Reason
+
+
+@dataclass(eq=False, repr=False)
+class Flow:
+    """Sites that must be migrated together, with what that takes and what speaks against it."""
+
+    number: int
+    sites: list[Site]
+    reasons: list[Reason] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    imports: list[NewImport] = field(default_factory=list)
+    skipped: bool = False
+
+    def verdict(self, unsafe_fixes: bool) -> Verdict:
+        """The strictest level of its reasons decides; a note holds nothing back."""
+        if self.skipped:
+            return Verdict.SKIPPED
+        rank = max((reason.level.rank for reason in self.reasons), default=0)
+        if rank == Level.MANUAL.rank:
+            return Verdict.MANUAL
+        if rank == Level.UNSAFE.rank and not unsafe_fixes:
+            return Verdict.UNSAFE
+        return Verdict.MIGRATED
+
+
+class _Groups:
+    """Union-find over sites."""
+
+    def __init__(self, sites: Iterable[Site]) -> None:
+        self._parent = {site: site for site in sites}
+
+    def find(self, site: Site) -> Site:
+        root = site
+        while self._parent[root] is not root:
+            root = self._parent[root]
+        while self._parent[site] is not root:
+            self._parent[site], site = root, self._parent[site]
+        return root
+
+    def join(self, sites: Iterable[Site]) -> None:
+        first: Site | None = None
+        for site in sites:
+            if first is None:
+                first = self.find(site)
+            else:
+                self._parent[self.find(site)] = first
+
+
+def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
+    """The flows of ``sites``, numbered in the order given."""
+    ordered = list(sites)
+    groups = _Groups(ordered)
+    for edit in plan.edits:
+        groups.join(edit.sites)
+    for owners, reason in plan.reasons:
+        if reason.level is not Level.NOTE:
+            groups.join(owners)
+    found: dict[Site, Flow] = {}
+    for site in ordered:
+        root = groups.find(site)
+        flow = found.get(root)
+        if flow is None:
+            flow = found[root] = Flow(len(found) + 1, [])
+        flow.sites.append(site)
+    for edit in plan.edits:
+        for root in {groups.find(site) for site in edit.sites}:
+            found[root].edits.append(edit)
+    for owners, reason in plan.reasons:
+        for root in dict.fromkeys(groups.find(site) for site in owners):
+            if reason not in found[root].reasons:
+                found[root].reasons.append(reason)
+    for needed in plan.imports:
+        for root in {groups.find(site) for site in needed.sites}:
+            found[root].imports.append(needed)
+    return list(found.values())

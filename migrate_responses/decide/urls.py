@@ -1,0 +1,191 @@
+"""What a string argument of a client can be: known text, text with gaps, or known only at run time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..know import models
+from ..know.graph import Var
+from ..know.kinds import Class, Const, DictValue, Env, External, Instance, Typed, Unknown, Value
+from ..know.modules import parameters
+from ..know.project import Project
+from .origins import Origins
+
+GAP = "\0"  # stands for a piece of a text that is not known
+_MANY = 32  # readings of one f-string
+
+
+@dataclass(frozen=True)
+class Text:
+    """One thing a string can be.
+
+    ``text`` is None if nothing is given (None, ``NOT_GIVEN``, the SDK's own variable), and holds ``GAP``
+    for what only the running program knows, which ``why`` describes. ``defaulted``: a literal
+    stands in for the environment variable that is missing.
+    """
+
+    text: str | None
+    why: str = ""
+    node: cst.CSTNode | None = None
+    defaulted: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        return self.text is not None and GAP not in self.text
+
+
+NOTHING = Text(None)
+
+
+class Texts:
+    """Reads strings out of variables. ``own`` names the environment variable that counts as nothing."""
+
+    def __init__(self, project: Project, origins: Origins) -> None:
+        self._project = project
+        self._origins = origins
+        self._parameters: dict[cst.CSTNode, Var] | None = None
+
+    def read(self, var: Var, own: str = "") -> list[Text]:
+        """Everything ``var`` can be, each once."""
+        found = list(dict.fromkeys(self._read(var, own, frozenset())))
+        unseen = self._origins.unseen(var)
+        if unseen is not None:
+            found.append(Text(GAP, "a value that could not be followed", unseen))
+        return found
+
+    def _read(self, var: Var, own: str, seen: frozenset[Var]) -> Iterator[Text]:
+        if var in seen:
+            return
+        seen |= {var}
+        for value in list(var.values):
+            yield from self._value(value, own, seen)
+
+    def _value(self, value: Value, own: str, seen: frozenset[Var]) -> Iterator[Text]:
+        match value:
+            case Const(value=None) | Const(value=""):
+                yield NOTHING
+            case External(path=path) if path in models.OMITTED:
+                yield NOTHING
+            case Const(value=str(text)):
+                yield Text(text, "", value.node)
+            case Env():
+                yield from self._environment(value, own, seen)
+            case Typed(node=cst.FormattedString() | cst.ConcatenatedString() | cst.BinaryOperation() as node):
+                for text, why in self._template(node, seen):
+                    yield Text(text, why, node)
+            case Typed(node=cst.Param() as node):
+                yield from self._parameter(node, own, seen)
+            case External(path="a computed value"):
+                yield Text(GAP, "a computed string")
+            case _:
+                yield Text(GAP, describe(value))
+
+    def _environment(self, value: Env, own: str, seen: frozenset[Var]) -> Iterator[Text]:
+        defaults = list(self._read(value.default, own, seen)) if value.default is not None else []
+        if value.name and value.name == own:
+            yield NOTHING
+        else:
+            yield Text(GAP, describe(value), value.node, any(item.is_known for item in defaults))
+        yield from (item for item in defaults if item.text is not None)
+
+    def _parameter(self, node: cst.Param, own: str, seen: frozenset[Var]) -> Iterator[Text]:
+        """A parameter annotated ``str``: what its callers pass."""
+        if self._parameters is None:
+            self._parameters = {
+                item: function.parameters[item.name.value]
+                for function in self._project.functions.values()
+                for item in parameters(function.node.params)
+            }
+        var = self._parameters[node]
+        if not var.values:
+            yield Text(GAP, f"parameter `{node.name.value}`", node)
+        yield from self._read(var, own, seen)
+
+    # -- templates -----------------------------------------------------------------------
+
+    def _template(self, node: cst.CSTNode, seen: frozenset[Var]) -> list[tuple[str, str]]:
+        """The readings of an f-string or a sum, each with what its gaps are."""
+        match node:
+            case cst.FormattedString():
+                pieces = [self._piece(part, seen) for part in node.parts]
+            case cst.ConcatenatedString():
+                pieces = [self._template(node.left, seen), self._template(node.right, seen)]
+            case cst.BinaryOperation(operator=cst.Add()):
+                pieces = [self._inner(node.left, seen), self._inner(node.right, seen)]
+            case cst.SimpleString():
+                pieces = [[(str(node.evaluated_value), "")]]
+            case _:
+                pieces = [[(GAP, "a computed string")]]
+        return [
+            ("".join(text for text, _ in row), ", ".join(why for _, why in row if why))
+            for row in itertools.islice(itertools.product(*pieces), _MANY)
+        ]
+
+    def _piece(self, part: cst.BaseFormattedStringContent, seen: frozenset[Var]) -> list[tuple[str, str]]:
+        if isinstance(part, cst.FormattedStringText):
+            return [(part.value.replace("{{", "{").replace("}}", "}"), "")]
+        assert isinstance(part, cst.FormattedStringExpression)
+        return self._inner(part.expression, seen)
+
+    def _inner(self, node: cst.BaseExpression, seen: frozenset[Var]) -> list[tuple[str, str]]:
+        var = self._project.vars.get(node)
+        source = cst.Module([]).code_for_node(node)
+        found = list(self._read(var, "", seen)) if var is not None else []
+        readings = [
+            (item.text, f"{item.why} {source}" if item.why else "") for item in found if item.text is not None
+        ]
+        return readings or [(GAP, f"`{source}`")]
+
+    # -- dicts ---------------------------------------------------------------------------
+
+    def is_known(self, var: Var) -> bool:
+        """Whether the keys of every dict that ``var`` can be are known."""
+        return (
+            bool(var.values)
+            and self._origins.unseen(var) is None
+            and all(self._known_dict(value, frozenset()) for value in var.values)
+        )
+
+    def _known_dict(self, value: Value, seen: frozenset[Value]) -> bool:
+        if not isinstance(value, DictValue):
+            return isinstance(value, Const) and value.value is None
+        if value in seen:
+            return True
+        if any(place.how in ("literal", "keyword", "store", "setdefault") for place in value.others):
+            return False
+        for function in self._project.functions.values():
+            if function.double_star is value and (function.escaped or not function.callers):
+                return False
+        return all(
+            bool(var.values) and all(self._known_dict(item, seen | {value}) for item in var.values)
+            for var in value.merged
+        )
+
+
+def writes(value: Value, name: str) -> bool:
+    """Whether the dict ``value`` is given an entry ``name``."""
+    if not isinstance(value, DictValue):
+        return False
+    places = value.places.get(name, ())
+    if any(place.how in ("literal", "keyword", "store", "setdefault") for place in places):
+        return True
+    return any(writes(item, name) for var in value.merged for item in var.values if item is not value)
+
+
+def describe(value: Value) -> str:
+    """``value`` in a few words, for a message."""
+    match value:
+        case Env(name=name):
+            return f"the environment variable {name}" if name else "an environment variable"
+        case Unknown(why=why):
+            return why
+        case External(path=path):
+            return f"`{path}`" if len(path) < 60 else "a value from another library"
+        case Instance(type=Class(name=name)):
+            return f"a `{name}`"
+        case _:
+            return "a value computed at run time"

@@ -1,0 +1,21 @@
+"""The rules: each file turns one concern of Chat Completions into its Responses form.
+
+``RULES`` is the explicit, ordered list. Each rule is a function that reads the facts in its context
+and asks for edits, or gives reasons to hold a flow back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import access, call, finish, messages, params, text
+from .context import Context
+
+RULES: tuple[Callable[[Context], None], ...] = (
+    params.plan,
+    messages.plan,
+    call.plan,
+    access.plan,
+    text.plan,
+    finish.plan,
+)

@@ -1,0 +1,66 @@
+"""Applies the edits of the flows that are migrated: one walk over the tree, deepest node first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from ..decide.plan import Edit
+from ..know.modules import Module
+from .snippets import tidy
+
+_CONTAINERS: dict[type[cst.CSTNode], str] = {
+    cst.Call: "args",
+    cst.Dict: "elements",
+    cst.List: "elements",
+    cst.Tuple: "elements",
+    cst.Set: "elements",
+    cst.ClassDef: "bases",
+}
+
+
+def apply(module: Module, edits: Sequence[Edit]) -> cst.Module:
+    """The tree of ``module`` with ``edits`` done."""
+    if not edits:
+        return module.tree
+    by_node: dict[cst.CSTNode, list[Edit]] = {}
+    touched: set[cst.CSTNode] = {module.tree}
+    for edit in edits:
+        by_node.setdefault(edit.node, []).append(edit)
+        touched.add(edit.node)
+        touched.update(module.ancestors(edit.node))
+    result = module.tree.visit(_Applier(by_node, touched))
+    assert isinstance(result, cst.Module)
+    return result
+
+
+class _Applier(cst.CSTTransformer):
+    def __init__(self, edits: dict[cst.CSTNode, list[Edit]], touched: set[cst.CSTNode]) -> None:
+        super().__init__()
+        self._edits = edits
+        self._touched = touched
+        self._removed: set[cst.CSTNode] = set()
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        return node in self._touched
+
+    def on_leave(  # type: ignore[override]
+        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
+    ) -> cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]:
+        if original_node not in self._touched:
+            return updated_node
+        field = _CONTAINERS.get(type(original_node))
+        if field is not None and self._removed:
+            before = getattr(original_node, field)
+            if any(item in self._removed for item in before):
+                after = getattr(updated_node, field)
+                updated_node = updated_node.with_changes(**{field: tidy(before, after, self._removed)})
+        result: cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode] = updated_node
+        for edit in self._edits.get(original_node, ()):
+            if not isinstance(result, cst.CSTNode):
+                break
+            result = edit.apply(original_node, result)
+        if result is cst.RemovalSentinel.REMOVE:
+            self._removed.add(original_node)
+        return result

@@ -1,0 +1,96 @@
+"""The entry point: ``client.chat.completions.create`` becomes ``client.responses.create`` (MR001).
+
+Also writes out what differs by default: ``store=False`` (MR107, trap A12).
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..know.kinds import Resource, Site
+from ..know.modules import Module
+from .context import Context, is_none
+from .snippets import append
+
+
+def plan(context: Context) -> None:
+    """Rewrite the way from the client to the call, once for each node on it."""
+    chains: dict[cst.CSTNode, list[Site]] = {}
+    steps: dict[cst.CSTNode, Resource] = {}
+    for site in context.sites:
+        for resource in site.resources:
+            step: Resource | None = resource
+            while step is not None:
+                steps[step.node] = step
+                owners = chains.setdefault(step.node, [])
+                if site not in owners:
+                    owners.append(site)
+                step = step.previous
+    for node, owners in chains.items():
+        _step(context, node, steps[node], owners)
+    for site in context.sites:
+        _store(context, site)
+
+
+def _step(context: Context, node: cst.CSTNode, resource: Resource, sites: list[Site]) -> None:
+    module = _module_of(context, node, sites)
+    name = resource.path[-1]
+    if not isinstance(node, cst.Attribute):  # getattr(client, "chat")
+        context.manual(node, module, sites, "MR034", "the method is reached through getattr()")
+    elif name in ("chat", "beta"):
+        context.edit(node, module, sites, _drop_step, "MR001")
+    elif name == "completions":
+        context.edit(node, module, sites, _responses, "MR001")
+
+
+def _module_of(context: Context, node: cst.CSTNode, sites: list[Site]) -> Module:
+    for module in [sites[0].module, *context.project.modules]:
+        if node in module.parents:
+            return module
+    return sites[0].module
+
+
+def _drop_step(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Attribute)
+    return updated.value
+
+
+def _responses(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Attribute) and isinstance(original, cst.Attribute)
+    # Keep the layout of the dot that was dropped: chains are often broken before `.chat`.
+    inner = original.value
+    dot = inner.dot if isinstance(inner, cst.Attribute) and inner.attr.value == "chat" else updated.dot
+    return updated.with_changes(attr=cst.Name("responses"), dot=dot)
+
+
+def _store(context: Context, site: Site) -> None:
+    request = context.request(site)
+    if context.settings.api_defaults != "preserve":
+        return
+    stored = request.named("store")
+    if stored and not all(is_none(item.place.var) for item in stored):
+        return
+    if stored:  # store=None means the default, which is the other one now
+        for item in stored:
+            if isinstance(item.place.node, cst.Arg):
+                context.edit(item.place.node, item.place.module, [site], _false, "MR107")
+            else:
+                context.manual(item.place.node, item.place.module, [site], "MR107", "`store` is None in a dict")
+        return
+    node = site.invocation.inner or site.node
+    context.edit(node, site.module, [site], _write_store, "MR107")
+
+
+def _false(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Arg)
+    return updated.with_changes(value=cst.Name("False"))
+
+
+def _write_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Call)
+    argument = cst.Arg(
+        keyword=cst.Name("store"),
+        value=cst.Name("False"),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    return updated.with_changes(args=append(updated.args, argument, updated.whitespace_before_args))

@@ -1,0 +1,200 @@
+"""What every rule is given: the facts, the plan to add to, and answers derived from both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import libcst as cst
+
+from ..config import Settings
+from ..decide.escapes import Escapes
+from ..decide.plan import Apply, Plan
+from ..know.graph import Var
+from ..know.kinds import Const, DictValue, Place, SeqValue, Shape, Site, Value
+from ..know.modules import Module
+from ..know.project import Project
+from ..results import Level
+
+
+@dataclass(frozen=True, repr=False)
+class Keyword:
+    """One place where a request gets the argument ``name``: at the call, or in a dict passed by ``**``."""
+
+    name: str
+    place: Place
+    holder: DictValue | None
+
+
+class Context:
+    """The rules' view of one run."""
+
+    def __init__(self, project: Project, escapes: Escapes, plan: Plan) -> None:
+        self.project = project
+        self.escapes = escapes
+        self.plan = plan
+        self.settings: Settings = plan.settings
+        self._requests: dict[Site, Request] = {}
+        self._dict_sites: dict[DictValue, set[Site]] | None = None
+
+    def request(self, site: Site) -> Request:
+        """The arguments of ``site``."""
+        found = self._requests.get(site)
+        if found is None:
+            found = self._requests[site] = Request(self.project, site)
+        return found
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """All sites, in order of path and position."""
+        position = {module: number for number, module in enumerate(self.project.modules)}
+        order = {
+            node: number
+            for module in {site.module for site in self.project.sites.values()}
+            for number, node in enumerate(module.parents)
+        }
+        return sorted(self.project.sites.values(), key=lambda site: (position[site.module], order.get(site.node, 0)))
+
+    @cached_property
+    def shaped(self) -> list[tuple[cst.CSTNode, Module, list[Shape]]]:
+        """Every expression that can be a part of an answer."""
+        found = []
+        for module in self.project.modules:
+            for node in module.parents:
+                var = self.project.vars.get(node)
+                if var is not None and var.values:
+                    shapes = [value for value in var.values if isinstance(value, Shape)]
+                    if shapes:
+                        found.append((node, module, shapes))
+        return found
+
+    @cached_property
+    def _holders(self) -> dict[Value, list[tuple[cst.CSTNode, Module]]]:
+        found: dict[Value, list[tuple[cst.CSTNode, Module]]] = {}
+        for module in self.project.modules:
+            for node in module.parents:
+                var = self.project.vars.get(node)
+                if var is not None:
+                    for value in var.values:
+                        if isinstance(value, (SeqValue, DictValue)):
+                            found.setdefault(value, []).append((node, module))
+        return found
+
+    def holders(self, value: SeqValue | DictValue) -> list[tuple[cst.CSTNode, Module]]:
+        """The expressions that can be ``value``."""
+        return self._holders.get(value, [])
+
+    # -- shorthands for rules -------------------------------------------------------------
+
+    def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
+        self.plan.edit(node, module, sites, apply, code)
+
+    def manual(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = "") -> None:
+        self.plan.hold(node, module, sites, code, Level.MANUAL, detail)
+
+    def unsafe(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = "") -> None:
+        self.plan.hold(node, module, sites, code, Level.UNSAFE, detail)
+
+    def note(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = "") -> None:
+        self.plan.hold(node, module, sites, code, Level.NOTE, detail)
+
+    def source(self, node: cst.CSTNode, module: Module, limit: int = 60) -> str:
+        """``node`` as written, on one line, for a message."""
+        text = " ".join(module.tree.code_for_node(node).split())
+        return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+class Request:
+    """The arguments of one site, through ``**`` dicts too."""
+
+    def __init__(self, project: Project, site: Site) -> None:
+        self._project = project
+        self.site = site
+        self.keywords: list[Keyword] = []
+        self.dicts: list[DictValue] = []
+        self.untracked: list[tuple[cst.CSTNode, str]] = []  # `**x` or `*x` that cannot be followed
+        for argument in site.invocation.arguments:
+            if argument.keyword == "**":
+                self._splat(argument.var, argument.node)
+            elif argument.keyword in (None, "*"):
+                self.untracked.append((argument.node, "a positional argument"))
+            else:
+                module = self._module_of(argument.node)
+                place = Place("keyword", argument.node, module, argument.var)
+                self.keywords.append(Keyword(str(argument.keyword), place, None))
+
+    def _module_of(self, node: cst.CSTNode) -> Module:
+        if node in self.site.module.parents:
+            return self.site.module
+        return next((m for m in self._project.modules if node in m.parents), self.site.module)
+
+    def _splat(self, var: Var, node: cst.CSTNode) -> None:
+        if not var.values:
+            self.untracked.append((node, "nothing is known of its value"))
+        for value in var.values:
+            if isinstance(value, DictValue):
+                self._dict(value, node)
+            elif not (isinstance(value, Const) and value.value is None):
+                self.untracked.append((node, "its value comes from elsewhere"))
+
+    def _dict(self, value: DictValue, node: cst.CSTNode) -> None:
+        if value in self.dicts:
+            return
+        self.dicts.append(value)
+        for name, places in value.places.items():
+            self.keywords.extend(Keyword(name, place, value) for place in places)
+        if value.others and not isinstance(value.node, cst.Param):
+            self.untracked.append((value.others[0].node, "a key is computed"))
+        for merged in value.merged:
+            self._splat(merged, node)
+
+    def named(self, *names: str) -> list[Keyword]:
+        """The places that write one of the arguments ``names`` (or mention it)."""
+        return [keyword for keyword in self.keywords if keyword.name in names]
+
+    def written(self, *names: str) -> list[Keyword]:
+        """The places that give one of the arguments ``names`` a value."""
+        return [item for item in self.named(*names) if item.place.how in WRITES]
+
+    def values(self, *names: str) -> list[Value]:
+        """The values that the arguments ``names`` can have."""
+        found: dict[Value, None] = {}
+        for item in self.written(*names):
+            if item.place.var is not None:
+                found.update(dict.fromkeys(item.place.var.values))
+        return list(found)
+
+    def passes(self, *names: str) -> bool:
+        """Whether one of ``names`` can be passed, with something other than None."""
+        return any(not is_none(item.place.var) for item in self.written(*names))
+
+    @property
+    def passes_tools(self) -> bool:
+        return self.passes("tools", "functions")
+
+    def sequences(self, name: str) -> Iterator[SeqValue]:
+        """The lists that the argument ``name`` can be."""
+        for value in self.values(name):
+            if isinstance(value, SeqValue):
+                yield value
+
+
+WRITES = frozenset({"keyword", "literal", "store", "setdefault"})
+
+
+def is_none(var: Var | None) -> bool:
+    """Whether a variable is known to be None and nothing else."""
+    return var is not None and bool(var.values) and all(isinstance(v, Const) and v.value is None for v in var.values)
+
+
+def constants(var: Var | None) -> list[object] | None:
+    """The constants a variable can be, or None if it can be anything else."""
+    if var is None or not var.values:
+        return None
+    found: list[object] = []
+    for value in var.values:
+        if not isinstance(value, Const):
+            return None
+        found.append(value.value)
+    return found

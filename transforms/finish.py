@@ -1,0 +1,219 @@
+"""``finish_reason`` of a whole answer: tests become questions to the Response (MR311), a bare read is unsafe (MR302).
+
+The value's new representation is the Response itself, so ``reason = resp.choices[0].finish_reason`` is
+``reason = resp`` and ``reason == "length"`` asks it. Where the string itself is wanted it is spelled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from ..know.kinds import Kind, Shape, Site
+from ..know.modules import Module
+from .access import only_kind, read_of, replace_read, same, truth_tested
+from .context import Context, constants
+from .snippets import expr, is_simple
+
+_CALLS = 'any(item.type == "function_call" for item in r.output)'
+_INCOMPLETE = "r.incomplete_details is not None and r.incomplete_details.reason == "
+# Old value -> (test on the Response, the same where the request passes no tools).
+TESTS: dict[str, tuple[str, str]] = {
+    "length": (f'{_INCOMPLETE}"max_output_tokens"', f'{_INCOMPLETE}"max_output_tokens"'),
+    "content_filter": (f'{_INCOMPLETE}"content_filter"', f'{_INCOMPLETE}"content_filter"'),
+    "tool_calls": (f'r.status == "completed" and {_CALLS}', "False"),
+    "function_call": (f'r.status == "completed" and {_CALLS}', "False"),
+    "stop": (f'r.status == "completed" and not {_CALLS}', 'r.status == "completed"'),
+}
+
+
+def plan(context: Context) -> None:
+    """Rewrite reads and tests of finish reasons, one way per site."""
+    nodes = [
+        (node, module, [shape for shape in shapes if shape.kind is Kind.FINISH])
+        for node, module, shapes in context.shaped
+        if isinstance(node, cst.BaseExpression)
+        and any(shape.kind is Kind.FINISH and not _streams(context, shape) for shape in shapes)
+    ]
+    bare: dict[Site, cst.CSTNode] = {}
+    for node, module, shapes in nodes:
+        if not _is_test(context, node, module) and not _is_carrier(context, node, module):
+            for shape in shapes:
+                bare.setdefault(shape.site, node)
+    for node, module, shapes in nodes:
+        sites = {shape.site for shape in shapes}
+        if any(site in bare for site in sites):
+            for site in sites:
+                place = bare.get(site, node)
+                context.unsafe(place, module, sites, "MR302", f"`{context.source(place, module)}` is used as text")
+        else:
+            _test(context, node, module, sites)
+    for node, module, shapes in context.shaped:
+        _read(context, node, module, shapes, bare)
+
+
+def _streams(context: Context, shape: Shape) -> bool:
+    """Whether a finish reason stems from a chunk: told by where it was read."""
+    return shape.site in _chunk_sites(context) and shape.form == "object"
+
+
+def _chunk_sites(context: Context) -> set[Site]:
+    return {
+        shape.site
+        for node, module, shapes in context.shaped
+        for shape in shapes
+        if shape.kind is Kind.CHUNK_CHOICE
+    } - {
+        shape.site for node, module, shapes in context.shaped for shape in shapes if shape.kind is Kind.CHOICE
+    }
+
+
+def _read(context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape], bare: dict[Site, cst.CSTNode]) -> None:
+    if not isinstance(node, cst.BaseExpression) or not any(shape.kind is Kind.CHOICE for shape in shapes):
+        return
+    reading = read_of(context, node, module)
+    if reading is None or reading.name != "finish_reason":
+        return
+    if only_kind(context, node, module, shapes) is None:
+        return
+    sites = {shape.site for shape in shapes}
+    if any(site in bare for site in sites):
+        if not is_simple_response(reading.base):
+            context.manual(reading.whole, module, sites, "MR302", f"give `{context.source(node, module)}` a name first")
+            return
+        context.edit(reading.whole, module, sites, replace_read(spelled_out(context, sites)), "MR302")
+    else:
+        context.edit(reading.whole, module, sites, replace_read(same), "MR311")
+
+
+def is_simple_response(node: cst.BaseExpression) -> bool:
+    """Whether the receiver, once ``.choices[0].message`` is gone, is a name that can be repeated."""
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return isinstance(node, cst.Name)
+
+
+def spelled_out(context: Context, sites: set[Site]) -> Callable[[cst.BaseExpression], cst.BaseExpression]:
+    """The old string, computed from the Response."""
+    length = f'"length" if {_INCOMPLETE}"max_output_tokens"'
+    filtered = f'"content_filter" if {_INCOMPLETE}"content_filter"'
+    if any(context.request(site).passes_tools for site in sites):
+        calls = f'"tool_calls" if {_CALLS}'
+        text = f'({length} else {filtered} else {calls} else "stop")'
+    else:
+        text = f'({length} else {filtered} else "stop")'
+    return lambda base: expr(text, r=base)
+
+
+def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether the value only passes through: a name, an assignment, an argument of a project function."""
+    parent = module.parents.get(node)
+    match parent:
+        case cst.Assign() | cst.AnnAssign() | cst.NamedExpr() | cst.AssignTarget() | cst.Expr():
+            return True
+        case cst.Element():
+            return True
+        case cst.Return():
+            return not any(escape.node is node for escape in context.escapes.of(_shape(context, node)))
+        case cst.Arg():
+            call = module.parents.get(parent)
+            return isinstance(call, cst.Call) and not any(
+                escape.node is node for escape in context.escapes.of(_shape(context, node))
+            )
+        case cst.Attribute() | cst.Subscript():
+            return False
+        case _:
+            return False
+
+
+def _shape(context: Context, node: cst.CSTNode) -> Shape:
+    return next(shape for shape in context.project.shapes(node) if shape.kind is Kind.FINISH)
+
+
+def _is_test(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    parent = module.parents.get(node)
+    return (isinstance(parent, cst.Comparison) and _wanted(context, parent, node) is not None) or truth_tested(module, node)
+
+
+def _wanted(context: Context, node: cst.Comparison, subject: cst.BaseExpression) -> tuple[list[str], bool] | None:
+    """The finish reasons that a comparison asks for, and whether it asks for them or against."""
+    if node.left is not subject or len(node.comparisons) != 1:
+        return None
+    target = node.comparisons[0]
+    match target.operator:
+        case cst.Equal() | cst.NotEqual() | cst.Is() | cst.IsNot():
+            found = constants(context.project.vars.get(target.comparator))
+            positive = isinstance(target.operator, (cst.Equal, cst.Is))
+        case cst.In() | cst.NotIn():
+            comparator = target.comparator
+            if not isinstance(comparator, (cst.Tuple, cst.List, cst.Set)):
+                return None
+            found = []
+            for element in comparator.elements:
+                found.extend(constants(context.project.vars.get(element.value)) or [object()])
+            positive = isinstance(target.operator, cst.In)
+        case _:
+            return None
+    if not found or not all(value is None or (isinstance(value, str) and value in TESTS) for value in found):
+        return None
+    if len(found) > 1 and isinstance(target.operator, (cst.Equal, cst.NotEqual)):
+        return None
+    return [str(value) for value in found], positive
+
+
+def test_of(reasons: list[str], positive: bool, tools: bool) -> str:
+    """The test on ``r``, as text."""
+    texts = list(dict.fromkeys(TESTS[reason][0 if tools else 1] if reason in TESTS else "False" for reason in reasons))
+    if len(texts) > 1:
+        texts = [text for text in texts if text != "False"]
+    joined = texts[0] if len(texts) == 1 else " or ".join(f"({text})" if " and " in text else text for text in texts)
+    if positive:
+        return joined
+    simple = {'r.status == "completed"': 'r.status != "completed"', "False": "True"}
+    return simple.get(joined, f"not ({joined})")
+
+
+def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
+    parent = module.parents.get(node)
+    if truth_tested(module, node):
+        context.edit(node, module, sites, lambda o, u: cst.Name("True"), "MR311")
+        return
+    if not isinstance(parent, cst.Comparison):
+        return
+    wanted = _wanted(context, parent, node)
+    if wanted is None:
+        return
+    reasons, positive = wanted
+    tools = any(context.request(site).passes_tools for site in sites)
+    if tools and any(reason in ("tool_calls", "function_call", "stop") for reason in reasons) and _forced(context, sites):
+        context.unsafe(parent, module, sites, "MR302", "with a forced function the old answer said `stop`")
+    text = test_of(reasons, positive, tools)
+    if " and " in text and not is_simple_response(node):
+        context.manual(parent, module, sites, "MR302", f"give `{context.source(node, module)}` a name first")
+        return
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Comparison)
+        result = expr(text, r=updated.left)
+        outer = module.parents.get(parent)
+        joined = isinstance(outer, (cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.BinaryOperation))
+        if updated.lpar or (joined and isinstance(result, cst.BooleanOperation)):
+            result = result.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        return result
+
+    context.edit(parent, module, sites, apply, "MR311")
+
+
+def _forced(context: Context, sites: set[Site]) -> bool:
+    """Whether a call forces one named function."""
+    from ..know.kinds import Const, External
+
+    for site in sites:
+        for value in context.request(site).values("tool_choice", "function_call"):
+            if not isinstance(value, (Const, External)):
+                return True
+    return False
+
+
+__all__ = ["TESTS", "is_simple", "plan", "spelled_out", "test_of"]

@@ -1,0 +1,413 @@
+"""Request parameters: renamed, reshaped, dropped, or a reason to hold back (MR101 to MR120).
+
+``RULES`` is the table of SPEC section 4 of the migration guide, one function per parameter. A rule
+sees one parameter at one site and answers with an :class:`Action` for all places that write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..know import models
+from ..know.kinds import Const, DictValue, External, Place, Site, Typed, Unknown, Value
+from .context import WRITES, Context, Keyword, Request, constants, is_none
+from .snippets import expr, operand, string
+
+# Same name, same meaning (openai.types.responses.ResponseCreateParams and the Chat one).
+UNCHANGED = frozenset(
+    """model stream temperature top_p metadata user store service_tier parallel_tool_calls safety_identifier
+    prompt_cache_key prompt_cache_retention prompt_cache_options moderation extra_headers extra_query timeout""".split()
+)
+# Handled by rules of their own.
+ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "functions", "function_call", "response_format"})
+
+
+@dataclass(frozen=True)
+class Action:
+    """What becomes of a parameter: a new name, a new value, nothing (``drop``), or a reason."""
+
+    code: str
+    name: str | None = None
+    wrap: Callable[[cst.BaseExpression], cst.BaseExpression] | None = None
+    drop: bool = False
+    hold: str | None = None  # "unsafe" or "manual"
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of one site, with every place that writes it."""
+
+    context: Context
+    request: Request
+    name: str
+    places: list[Place] = field(default_factory=list)
+
+    @property
+    def values(self) -> list[Value]:
+        return self.request.values(self.name)
+
+    @property
+    def constants(self) -> list[object] | None:
+        """The constants it can be, or None if it can be anything else."""
+        found: list[object] = []
+        for place in self.places:
+            if place.how in WRITES:
+                known = constants(place.var)
+                if known is None:
+                    return None
+                found.extend(known)
+        return found
+
+    @property
+    def may_be_none(self) -> bool:
+        """Whether None can be passed, as far as is known."""
+        if not self.values:
+            return True
+        return any(
+            isinstance(v, (Unknown, External)) or (isinstance(v, Const) and v.value is None) for v in self.values
+        )
+
+    @property
+    def may_be_omitted(self) -> bool:
+        """Whether NOT_GIVEN or omit can be passed."""
+        return any(isinstance(v, External) and v.path in models.OMITTED for v in self.values)
+
+    def only(self, *noops: object) -> bool:
+        """Whether it can only be None, omitted, or one of ``noops``."""
+        if not self.values:
+            return False
+        for value in self.values:
+            if isinstance(value, External) and value.path in models.OMITTED:
+                continue
+            if isinstance(value, DictValue) and {} in noops and not value.places and not value.others:
+                continue
+            if not isinstance(value, Const) or not (value.value is None or value.value in noops):
+                return False
+        return True
+
+
+def plan(context: Context) -> None:
+    """Apply the table to every parameter of every site."""
+    for site in context.sites:
+        request = context.request(site)
+        for node, why in request.untracked:
+            context.manual(node, _module(context, site, node), [site], "MR119", f"`{context.source(node, site.module)}`: {why}")
+        _shared_dicts(context, site, request)
+        names = dict.fromkeys(keyword.name for keyword in request.keywords)
+        for name in names:
+            if name in UNCHANGED or name in ELSEWHERE:
+                continue
+            keywords = request.named(name)
+            parameter = Parameter(context, request, name, [item.place for item in keywords])
+            act(context, site, keywords, RULES.get(name, _unknown)(parameter))
+        for name in names:
+            if name in UNCHANGED:
+                _drop_none(context, site, request, name)
+
+
+def _module(context: Context, site: Site, node: cst.CSTNode) -> object:
+    return site.module
+
+
+def _drop_none(context: Context, site: Site, request: Request, name: str) -> None:
+    """A literal None at the call said "the default"."""
+    for item in request.named(name):
+        node = item.place.node
+        if name == "store" or not isinstance(node, cst.Arg) or item.holder is not None:
+            continue
+        if isinstance(node.value, cst.Name) and node.value.value == "None":
+            context.edit(node, item.place.module, [site], _remove, "MR108")
+
+
+def _shared_dicts(context: Context, site: Site, request: Request) -> None:
+    """A dict whose keys change must not be read by anybody else."""
+    for value in request.dicts:
+        if not any(name not in UNCHANGED for name in value.places):
+            continue
+        for escape in context.escapes.of(value):
+            if escape.way.name == "DISPLAY":
+                continue
+            if escape.node in {argument.node for argument in site.invocation.arguments}:
+                continue
+            detail = f"the dict of arguments is also {escape.way.value} {escape.to}"
+            context.manual(escape.node, escape.module, [site], "MR120", detail)
+
+
+# -- doing it ----------------------------------------------------------------------------
+
+
+def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -> None:
+    """Carry out ``action`` at every place that writes or reads the parameter."""
+    if action.hold is not None:
+        first = keywords[0].place
+        hold = context.unsafe if action.hold == "unsafe" else context.manual
+        hold(first.node, first.module, [site], action.code, action.detail)
+        if action.hold == "manual":
+            return
+    for item in keywords:
+        _place(context, site, item, action)
+
+
+def _place(context: Context, site: Site, item: Keyword, action: Action) -> None:
+    place = item.place
+    node = place.node
+    # A place with only None at a call that is otherwise given a value: `timeout=None` and the like.
+    drop = action.drop
+    match place.how:
+        case "keyword" if isinstance(node, cst.Arg):
+            context.edit(node, place.module, [site], _remove if drop else _argument(action), action.code)
+        case "literal" if isinstance(node, cst.DictElement):
+            context.edit(node, place.module, [site], _remove if drop else _element(action), action.code)
+        case "store" if isinstance(node, cst.Subscript):
+            _store(context, site, place, action)
+        case _ if drop or action.wrap is not None:
+            detail = f"`{context.source(node, place.module)}` looks at an argument that changes its form"
+            context.manual(node, place.module, [site], "MR120", detail)
+        case _:
+            rename_key(context, site, place, action.name or item.name, action.code)
+
+
+def _remove(original: cst.CSTNode, updated: cst.CSTNode) -> cst.RemovalSentinel:
+    return cst.RemovalSentinel.REMOVE
+
+
+def _argument(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Arg) and updated.keyword is not None
+        value = action.wrap(updated.value) if action.wrap else updated.value
+        return updated.with_changes(keyword=cst.Name(action.name or updated.keyword.value), value=value)
+
+    return apply
+
+
+def _element(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.DictElement)
+        value = action.wrap(updated.value) if action.wrap else updated.value
+        key = string(action.name, updated.key) if action.name else updated.key
+        return updated.with_changes(key=key, value=value)
+
+    return apply
+
+
+def _store(context: Context, site: Site, place: Place, action: Action) -> None:
+    """``params["x"] = value``: the key, the value, or the whole statement."""
+    module, node = place.module, place.node
+    assignment = _assignment(context, place)
+    if assignment is None:
+        detail = f"`{context.source(node, module)}` is assigned in an unusual way"
+        context.manual(node, module, [site], "MR119", detail)
+        return
+    if action.drop:
+        line = module.parents[assignment]
+        if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
+            context.edit(line, module, [site], _remove, action.code)
+        else:
+            context.edit(assignment, module, [site], _pass, action.code)
+        return
+    if action.name:
+        rename_key(context, site, place, action.name, action.code)
+    if action.wrap is not None:
+        wrap = action.wrap
+
+        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.BaseExpression)
+            return wrap(updated)
+
+        context.edit(assignment.value, module, [site], apply, action.code)
+
+
+def _assignment(context: Context, place: Place) -> cst.Assign | None:
+    parent = place.module.parents.get(place.node)
+    statement = place.module.parents.get(parent) if isinstance(parent, cst.AssignTarget) else None
+    return statement if isinstance(statement, cst.Assign) and len(statement.targets) == 1 else None
+
+
+def _pass(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    return cst.Pass()
+
+
+def rename_key(context: Context, site: Site, place: Place, name: str, code: str) -> None:
+    """Write another key where a dict is subscripted, asked or popped."""
+    key = key_node(place)
+    if isinstance(key, cst.Arg):
+        context.edit(key, place.module, [site], lambda o, u: u.with_changes(keyword=cst.Name(name)), code)
+    elif isinstance(key, cst.SimpleString):
+        context.edit(key, place.module, [site], lambda o, u: string(name, o), code)
+    else:
+        detail = f"`{context.source(place.node, place.module)}`: the key is not written there"
+        context.manual(place.node, place.module, [site], "MR119", detail)
+
+
+def key_node(place: Place) -> cst.CSTNode | None:
+    """The literal key of an entry: a string, or the Arg that names it."""
+    node = place.node
+    match node:
+        case cst.Arg():
+            return node
+        case cst.DictElement(key=key):
+            return key
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+            return key
+        case cst.Call(args=[first, *_]):
+            return first.value
+        case cst.Comparison(left=left):
+            return left
+        case _:
+            return None
+
+
+# -- the table ---------------------------------------------------------------------------
+
+
+def _unknown(parameter: Parameter) -> Action:
+    return Action("MR118", hold="manual", detail=f"`{parameter.name}` is not an argument of responses.create")
+
+
+def _limit(parameter: Parameter) -> Action:
+    found = parameter.constants
+    low = [value for value in found or [] if isinstance(value, int) and 0 <= value < 16]
+    if low:
+        detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
+        return Action("MR102", "max_output_tokens", wrap=lambda value: cst.Integer("16"), hold="unsafe", detail=detail)
+    if parameter.only():
+        return Action("MR108", drop=True)
+    return Action("MR101", "max_output_tokens")
+
+
+def _effort(parameter: Parameter) -> Action:
+    if parameter.only():
+        return Action("MR108", drop=True)
+    return Action("MR103", "reasoning", wrap=optional('{"effort": value}', parameter))
+
+
+def optional(template: str, parameter: Parameter) -> Callable[[cst.BaseExpression], cst.BaseExpression]:
+    """A wrapper of a value that leaves None alone where None is possible."""
+    may_be_none = parameter.may_be_none
+
+    def wrap(value: cst.BaseExpression) -> cst.BaseExpression:
+        literal = isinstance(value, (cst.BaseString, cst.Dict, cst.Integer))
+        if literal or not may_be_none:
+            return expr(template, value=value)
+        return expr(f"{template} if check is not None else None", value=value, check=operand(value))
+
+    return wrap
+
+
+def _stream_options(parameter: Parameter) -> Action:
+    kept = False
+    for value in parameter.values:
+        if isinstance(value, DictValue):
+            kept |= "include_obfuscation" in value.places
+            if value.others or value.merged or set(value.places) - {"include_usage", "include_obfuscation"}:
+                return Action("MR118", hold="manual", detail="an option of `stream_options` is not known")
+        elif not (isinstance(value, Const) and value.value is None) and not (
+            isinstance(value, External) and value.path in models.OMITTED
+        ):
+            return Action("MR119", hold="manual", detail="`stream_options` cannot be followed")
+    if not parameter.values:
+        return Action("MR119", hold="manual", detail="`stream_options` cannot be followed")
+    if not kept:
+        return Action("MR106", drop=True)
+    return Action("MR106", wrap=_without_usage)
+
+
+def _without_usage(value: cst.BaseExpression) -> cst.BaseExpression:
+    if not isinstance(value, cst.Dict):
+        return value
+    rest = [e for e in value.elements if not (isinstance(e, cst.DictElement) and _is_key(e, "include_usage"))]
+    if rest:
+        rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return value.with_changes(elements=rest)
+
+
+def _is_key(element: cst.DictElement, key: str) -> bool:
+    return isinstance(element.key, cst.SimpleString) and element.key.evaluated_value == key
+
+
+def _noop(*noops: object, code: str, hold: str, why: str) -> Callable[[Parameter], Action]:
+    """A parameter without equivalent: dropped if it says nothing, else a reason."""
+
+    def rule(parameter: Parameter) -> Action:
+        if parameter.only(*noops):
+            return Action("MR108", drop=True)
+        return Action(code, drop=True, hold=hold, detail=f"`{parameter.name}` {why}")
+
+    return rule
+
+
+def _logprobs(parameter: Parameter) -> Action:
+    if parameter.only(False):
+        return Action("MR108", drop=True)
+    if parameter.constants == [True]:
+        include = expr('["message.output_text.logprobs"]')
+        detail = "`logprobs` is asked for through `include`"
+        return Action("MR115", "include", wrap=lambda value: include, hold="unsafe", detail=detail)
+    return Action("MR115", hold="manual", detail="`logprobs` is decided at run time")
+
+
+def _top_logprobs(parameter: Parameter) -> Action:
+    if parameter.only():
+        return Action("MR108", drop=True)
+    return Action("MR115", "top_logprobs")
+
+
+def _verbosity(parameter: Parameter) -> Action:
+    if parameter.only():
+        return Action("MR108", drop=True)
+    if parameter.request.passes("response_format"):
+        if all(isinstance(place.node, cst.Arg) for place in parameter.places):
+            return Action("MR104", drop=True)  # written into text= by the rule for response_format
+        return Action("MR104", hold="manual", detail="`verbosity` and `response_format` meet in one `text` argument")
+    return Action("MR104", "text", wrap=optional('{"verbosity": value}', parameter))
+
+
+_CHAT_ONLY_BODY = frozenset({"seed", "stop", "n", "logit_bias", "frequency_penalty", "presence_penalty"})
+_RESPONSES_BODY = UNCHANGED | frozenset(
+    {"reasoning", "text", "include", "truncation", "max_output_tokens", "background", "prompt", "instructions",
+     "previous_response_id", "max_tool_calls", "context_management"}
+)  # fmt: skip
+
+
+def _extra_body(parameter: Parameter) -> Action:
+    """Keys both APIs know stay; others belong to some provider (trap A17)."""
+    if parameter.only({}):
+        return Action("MR108", drop=True)
+    foreign: list[str] = []
+    for value in parameter.values:
+        if not isinstance(value, DictValue) or value.others or value.merged:
+            return Action("MR117", hold="manual", detail="`extra_body` cannot be followed")
+        foreign.extend(key for key in value.places if key not in _RESPONSES_BODY)
+    if foreign or not parameter.values:
+        return Action("MR117", hold="manual", detail=f"`extra_body` has {', '.join(f'`{key}`' for key in foreign[:3])}")
+    return Action("MR117", "extra_body")
+
+
+_NO_EQUIVALENT = "has no Responses equivalent"
+
+RULES: dict[str, Callable[[Parameter], Action]] = {
+    "max_tokens": _limit,
+    "max_completion_tokens": _limit,
+    "reasoning_effort": _effort,
+    "verbosity": _verbosity,
+    "stream_options": _stream_options,
+    "logprobs": _logprobs,
+    "top_logprobs": _top_logprobs,
+    "extra_body": _extra_body,
+    "n": _noop(1, code="MR113", hold="manual", why=f"{_NO_EQUIVALENT}; call once per answer"),
+    "stop": _noop(code="MR112", hold="manual", why=f"{_NO_EQUIVALENT}; trim the text yourself, then remove it"),
+    "seed": _noop(code="MR110", hold="unsafe", why=f"{_NO_EQUIVALENT}; answers stop being repeatable"),
+    "frequency_penalty": _noop(0, code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
+    "presence_penalty": _noop(0, code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
+    "logit_bias": _noop({}, code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
+    "prediction": _noop(code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
+    "modalities": _noop(code="MR114", hold="manual", why="asks for audio, which stays on Chat Completions"),
+    "audio": _noop(code="MR114", hold="manual", why="stays on Chat Completions"),
+    "web_search_options": _noop(code="MR116", hold="manual", why="becomes a `web_search` tool; the model must change too"),
+}
+
+__all__ = ["Action", "Parameter", "act", "is_none", "optional", "plan", "rename_key", "Typed"]
