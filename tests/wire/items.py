@@ -192,7 +192,7 @@ def _check_reasoning(items: Sequence[Json], memory: Memory) -> None:
             _check_thought(items, index, memory)
         if kind == "item_reference" and item["id"] not in memory.stored:
             _not_stored(item["id"], index)
-        known = memory.thought.get(item.get("call_id", "") if kind in CALLS else item.get("id", ""))
+        known = _reasoning_behind(item, memory)
         if known and known not in thoughts:
             name = item.get("id") or item["call_id"]
             raise Refused(
@@ -202,11 +202,16 @@ def _check_reasoning(items: Sequence[Json], memory: Memory) -> None:
             )
 
 
+def _reasoning_behind(item: Json, memory: Memory) -> str | None:
+    """The reasoning item that led to this call or message, as far as the endpoint knows both."""
+    key = item.get("call_id") if item.get("type") in CALLS else item.get("id")
+    return memory.thought.get(key or "")
+
+
 def _check_thought(items: Sequence[Json], index: int, memory: Memory) -> None:
     item = items[index]
     following = items[index + 1] if index + 1 < len(items) else {}
-    owner = memory.thought.get(following.get("call_id") or following.get("id", ""))
-    if owner != item["id"]:
+    if _reasoning_behind(following, memory) != item["id"]:
         raise Refused(
             f"Item '{item['id']}' of type 'reasoning' was provided without its required following item.",
             f"input[{index}]",

@@ -126,12 +126,8 @@ def _tool(kind: str, fields: Json, strict_by_default: bool) -> Json:
             "strict": strict_by_default if strict is None else strict,
         }
     if kind == "custom":
-        fmt = fields.get("format") or {"type": "text"}
-        fmt = {
-            "type": fmt["type"],
-            **fmt.get("grammar", {}),
-            **{k: v for k, v in fmt.items() if k != "grammar"},
-        }
+        fmt = dict(fields.get("format") or {"type": "text"})
+        fmt.update(fmt.pop("grammar", {}))
         return {
             "type": "custom",
             "name": fields["name"],
