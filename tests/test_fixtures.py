@@ -12,7 +12,6 @@ import pytest
 from migrate_responses.config import Settings
 from migrate_responses.results import Results
 from migrate_responses.run import migrate
-
 from tests.wire.fixture import Fixture, codes, fixtures, outcome, python_only, verdicts
 
 FIXTURES = [pytest.param(fixture, id=fixture.name) for fixture in fixtures()]

@@ -126,7 +126,7 @@ def _tool(kind: str, fields: Json, strict_by_default: bool) -> Json:
             "strict": strict_by_default if strict is None else strict,
         }
     if kind == "custom":
-        fmt = dict(fields.get("format") or {"type": "text"})
+        fmt: Json = {**(fields.get("format") or {"type": "text"})}
         fmt.update(fmt.pop("grammar", {}))
         return {
             "type": "custom",
