@@ -81,7 +81,8 @@ def test_an_unknown_note_is_a_slip(case: Fixture) -> None:
 
 def test_options_become_settings() -> None:
     assert settings([]) == Settings()
-    args = "--unsafe-fixes --api-defaults adopt --assume-responses azure --assume-responses http://x --select MR1,MR2"
+    args = "--unsafe-fixes --api-defaults adopt --select MR1,MR2"
+    args += " --assume-responses azure --assume-responses http://x"
     assert settings(args.split()) == Settings(
         unsafe_fixes=True,
         api_defaults="adopt",
