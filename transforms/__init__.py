@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import access, call, finish, messages, params, text
+from . import access, call, finish, messages, params, stream, text
 from .context import Context
 
 RULES: tuple[Callable[[Context], None], ...] = (
@@ -18,4 +18,5 @@ RULES: tuple[Callable[[Context], None], ...] = (
     access.plan,
     text.plan,
     finish.plan,
+    stream.plan,
 )
