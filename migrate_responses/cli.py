@@ -6,6 +6,7 @@ LibCST and Rich take longer to import than most runs last, so they are loaded on
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
@@ -85,6 +86,7 @@ class _Command(click.Command):
 def _common(command: Callable[..., None]) -> Callable[..., None]:
     """The options that every command which reads code takes. They arrive as one ``Request``."""
 
+    @functools.wraps(command)  # which also keeps the command's own options
     def run(
         paths: tuple[str, ...],
         config: str | None,
@@ -101,8 +103,6 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
         request = _request(paths, config, exclude, stdin_filename, given)
         command(replace(request, quiet=quiet, verbose=verbose, no_color=no_color), **rest)
 
-    run.__doc__ = command.__doc__
-    run.__name__ = command.__name__
     for option in reversed(_OPTIONS):
         run = option(run)
     return run
@@ -422,7 +422,7 @@ def _output(path: str | None) -> Iterator[Any]:
         with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
             yield stream
     except OSError as error:
-        raise click.FileError(path, error.strerror) from error
+        raise click.UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def main() -> NoReturn:

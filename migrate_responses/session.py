@@ -77,7 +77,7 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
                 path = shown(project, site.path)
                 sites.append(replace(site, path=path, flow=flows + site.flow, reasons=reasons))
         flows += 1 + max((site.flow for site in results.sites), default=-1)
-        notes.extend(_shown(project, note) for note in results.notes if note.path in writable)
+        notes.extend(_shown(project, note) for note in results.notes if note.path in {"", *writable})
         errors.extend(_shown(project, error) for error in project.errors)
         errors.extend(_shown(project, error) for error in _errors(results) if error.path in writable)
         changed.extend(replace(file, path=shown(project, file.path)) for file in results.changed)
@@ -108,4 +108,5 @@ def shown(project: Project, name: str) -> str:
 
 
 def _shown(project: Project, diagnostic: Diagnostic) -> Diagnostic:
-    return replace(diagnostic, path=shown(project, diagnostic.path))
+    """The diagnostic with its path as seen from here; one without a path is about the run."""
+    return diagnostic if not diagnostic.path else replace(diagnostic, path=shown(project, diagnostic.path))

@@ -113,7 +113,6 @@ def test_named_files_count_even_if_ignored(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     project = one([tmp_path / "a.gen.py"])
     assert project.writable == {"a.gen.py"}
-    assert sorted(project.sources) == sorted([*KEPT, "a.gen.py"])
     assert one([tmp_path / "build"]).writable == {"build/lib.py"}
 
 
@@ -122,16 +121,30 @@ def test_a_named_script_needs_no_suffix(tmp_path: Path) -> None:
     assert one([tmp_path / "bin" / "tool"]).writable == {"bin/tool"}
 
 
-def test_the_rest_of_the_project_is_context(tmp_path: Path) -> None:
-    tree(tmp_path, {"pyproject.toml": "", "src/a.py": USES, "tests/b.py": USES, "c.py": USES})
-    project = one([tmp_path / "src"])
+def test_what_the_named_files_touch_is_context(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": "",
+        "src/a.py": f"{USES}client = openai.OpenAI()\n",
+        "src/b.py": "import a\nprint(a.client)\n",
+        "tests/conftest.py": USES,
+        "tests/patches.py": f'{USES}patch("src.a.client")\n',
+        "tests/data.py": f"{USES}data = 1\n",
+        "conftest.py": USES,
+        "other/c.py": USES,
+    }
+    project = one([tree(tmp_path, files) / "src" / "a.py"])
     assert project.root == str(tmp_path)
-    assert sorted(project.sources) == ["c.py", "src/a.py", "tests/b.py"]
+    assert list(project.sources) == ["conftest.py", "src/a.py", "src/b.py", "tests/patches.py"]
     assert project.writable == {"src/a.py"}
+    everything = one([tmp_path])
+    assert sorted(everything.sources) == sorted(name for name in files if name.endswith(".py"))
+    assert everything.writable == everything.sources.keys()
 
 
 def test_excluded_files_are_read_but_not_written(tmp_path: Path) -> None:
-    tree(tmp_path, {"pyproject.toml": "", "a.py": USES, "vendor/b.py": USES, "x/vendor/c.py": USES})
+    uses = f"{USES}from a import client\n"
+    own = f"{USES}client = openai.OpenAI()\n"
+    tree(tmp_path, {"pyproject.toml": "", "a.py": own, "vendor/b.py": uses, "x/vendor/c.py": uses})
     project = one([tmp_path], ["vendor/"])
     assert sorted(project.sources) == ["a.py", "vendor/b.py", "x/vendor/c.py"]
     assert project.writable == {"a.py"}
@@ -139,7 +152,7 @@ def test_excluded_files_are_read_but_not_written(tmp_path: Path) -> None:
 
 
 def test_a_lone_file_does_not_drag_its_folder_tree_in(tmp_path: Path) -> None:
-    tree(tmp_path, {"a.py": USES, "beside.py": USES, "deep/er.py": USES})
+    tree(tmp_path, {"a.py": f"{USES}x = openai\n", "beside.py": "from a import x\n", "deep/er.py": USES})
     project = one([tmp_path / "a.py"])
     assert sorted(project.sources) == ["a.py", "beside.py"]
     assert project.writable == {"a.py"}

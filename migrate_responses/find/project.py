@@ -76,11 +76,7 @@ def _read_project(
     covered -= _matching(covered, exclude)
     everything = sorted({*names, *covered})
     reading.read(everything)
-    sources = reading.sources
-    if sources:
-        from migrate_responses.find.reach import reach
-
-        sources = dict(sorted({**sources, **reach(sources, everything, reading.quietly)}.items()))
+    sources = _with_context(reading, covered, everything)
     return Project(
         reading.root,
         sources,
@@ -88,6 +84,17 @@ def _read_project(
         tuple(error for error in reading.errors if error.path in covered | links),
         len(everything),
     )
+
+
+def _with_context(reading: _Reading, covered: set[str], everything: list[str]) -> dict[str, bytes]:
+    """The covered files that matter, and of all others those that their calls can reach."""
+    own = {name: data for name, data in reading.sources.items() if name in covered}
+    if not own:
+        return {}
+    from migrate_responses.find.reach import beside, reach
+
+    own.update(beside(own, reading.sources))
+    return dict(sorted({**own, **reach(own, everything, reading.quietly)}.items()))
 
 
 def _listed(root: str) -> list[str]:

@@ -8,6 +8,7 @@ such names. Taking a file too many costs the time to parse it; missing one could
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -42,6 +43,34 @@ def reach(candidates: Mapping[str, bytes], paths: Iterable[str], read: Read) -> 
         search.start(path)
     search.run()
     return search.found
+
+
+def beside(own: Mapping[str, bytes], candidates: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The ``candidates`` tied to ``own`` by other means than imports.
+
+    These are files that spell a module's name (a test that patches ``"app.llm.client"``), and the
+    ``conftest.py`` of the folders above.
+    """
+    stems = sorted({_stem(path) for path, data in own.items() if _STARTS.search(data)})
+    if not stems:
+        return {}
+    mention = re.compile(rb"\b(?:" + b"|".join(re.escape(os.fsencode(stem)) for stem in stems) + rb")\.\w")
+    folders = {
+        path[: index + 1] for path in own for index in range(-1, len(path)) if index < 0 or path[index] == "/"
+    }
+    return {
+        path: data
+        for path, data in candidates.items()
+        if path not in own
+        and (
+            mention.search(data) or (path.endswith("conftest.py") and path[: -len("conftest.py")] in folders)
+        )
+    }
+
+
+def _stem(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return folder.rpartition("/")[2] if name == "__init__.py" else name.rpartition(".")[0]
 
 
 class _File:

@@ -13,6 +13,7 @@ from migrate_responses.show.screen import Screen
 JSON_VERSION = 1
 """Raised when a field is removed or changes its meaning, not when one is added. See docs/json.md."""
 
+_WORDS = {Verdict.MIGRATED: "ready"}  # nothing has been written yet
 _STYLES = {
     Verdict.MIGRATED: "green",
     Verdict.UNSAFE: "yellow",
@@ -31,7 +32,7 @@ def as_table(screen: Screen, result: Outcome) -> None:
             screen.line((path, "bold"))
         codes = " ".join(dict.fromkeys(reason.code for reason in site.reasons))
         where = f"{site.line}:{site.column}"
-        verdict = (f"{site.verdict.value:8}", _STYLES[site.verdict])
+        verdict = (f"{_WORDS.get(site.verdict, site.verdict.value):8}", _STYLES[site.verdict])
         screen.line(f"  {where:>8}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}")
 
 

@@ -30,19 +30,18 @@ def finding(screen: Screen, diagnostic: Diagnostic) -> None:
     message = diagnostic.message
     if diagnostic.next_step:
         message = f"{message.rstrip('.')}; {diagnostic.next_step}"
-    screen.line(
-        (place(diagnostic), "bold"), ": ", (diagnostic.code, _STYLES[diagnostic.level]), f" {message}"
-    )
+    where = ((place(diagnostic), "bold"), ": ") if diagnostic.path else ()
+    screen.line(*where, (diagnostic.code, _STYLES[diagnostic.level]), f" {message}")
 
 
 def sites(screen: Screen, found: Iterable[SiteResult]) -> None:
-    """One line for each reason of each site; a site without reasons says what it is."""
+    """One line for each reason of each site; a site without reasons is ready to be migrated."""
     for site in found:
         for reason in site.reasons:
             finding(screen, reason)
         if not site.reasons:
             where = f"{site.path}:{site.line}:{site.column}"
-            screen.line((where, "bold"), ": ", (site.verdict.value, "green"), f" {site.text}")
+            screen.line((where, "bold"), ": ", ("can be migrated", "green"), f": {site.text}")
 
 
 def summary(screen: Screen, result: Outcome, *, done: bool, unsafe: bool) -> None:

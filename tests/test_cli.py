@@ -1,0 +1,344 @@
+"""The commands, their output and their exit status, with a stand-in for the engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from migrate_responses import __version__, cli
+from tests import engine_double
+
+CALL = "client.chat.completions.create(messages=m)\n"
+DONE = "client.responses.create(input=m)\n"
+STOP = 'client.chat.completions.create(messages=m, stop="x")\n'
+SEED = "client.chat.completions.create(messages=m, seed=1)\n"
+GROQ = "client.chat.completions.create(messages=m)  # groq\n"
+SKIP = "client.chat.completions.create(messages=m)  # migrate-responses: skip\n"
+DYNAMIC = "client.chat.completions.create(messages=m)  # dynamic\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project to stand in."""
+    (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "_engine", lambda: engine_double.migrate)
+    return tmp_path
+
+
+def put(**files: str) -> None:
+    for name, text in files.items():
+        path = Path(name.replace("__", "/") + ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def run(*arguments: str, input: bytes | None = None, status: int = 0) -> Result:
+    result = CliRunner().invoke(cli.cli, arguments, input=input)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == status, result.output
+    return result
+
+
+def git(*arguments: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
+
+
+# -- diff
+
+
+def test_diff_is_a_patch_on_standard_output() -> None:
+    put(a=CALL, pkg__b=f"# caf\u00e9\n{CALL}", c=STOP, plain="x = 1\n")
+    result = run("diff")
+    assert result.stdout == (
+        f"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-{CALL}+{DONE}"
+        f"--- a/pkg/b.py\n+++ b/pkg/b.py\n@@ -1,2 +1,2 @@\n # caf\u00e9\n-{CALL}+{DONE}"
+    )
+    assert "3 calls in 3 files (3 files read of 4)" in result.stderr
+    assert "migrate-responses apply\n" in result.stderr
+    assert Path("a.py").read_text(encoding="utf-8") == CALL
+
+
+def test_diff_from_a_folder_below(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    put(pkg__a=CALL, b=CALL)
+    git("init", "-q")
+    monkeypatch.chdir(here / "pkg")
+    patch = run("diff").stdout_bytes
+    assert patch.startswith(b"--- a/a.py\n")
+    subprocess.run(["git", "apply", "-"], input=patch, check=True)
+    assert Path("a.py").read_text(encoding="utf-8") == DONE
+
+
+def test_diff_exit_code() -> None:
+    put(a=CALL)
+    run("diff", status=0)
+    run("diff", "--exit-code", status=1)
+    put(a=STOP)
+    run("diff", "--exit-code", status=0)
+
+
+def test_diff_quiet() -> None:
+    put(a=CALL)
+    result = run("diff", "-q")
+    assert result.stdout.startswith("---")
+    assert result.stderr == ""
+
+
+def test_next_command_keeps_the_options() -> None:
+    put(a__b=SEED)
+    result = run("diff", "a", "--unsafe-fixes", "--exclude", "x y", "--exit-code", status=1)
+    assert "migrate-responses apply a --unsafe-fixes --exclude 'x y'\n" in result.stderr
+
+
+# -- apply
+
+
+def test_apply_writes() -> None:
+    put(a=CALL, b=STOP, c=GROQ)
+    result = run("apply")
+    assert Path("a.py").read_text(encoding="utf-8") == DONE
+    assert Path("b.py").read_text(encoding="utf-8") == STOP
+    assert "1 migrated" in result.stdout
+    assert "1 held back" in result.stdout
+    assert "1 file changed." in result.stdout
+    assert "0 files changed." in run("apply").stdout
+
+
+def test_apply_writes_only_named_files() -> None:
+    put(a=CALL, b=CALL)
+    run("apply", "a.py")
+    assert Path("b.py").read_text(encoding="utf-8") == CALL
+
+
+def test_apply_refuses_unstaged_changes() -> None:
+    put(a=CALL, b=CALL)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "x")
+    put(a=CALL + "# edited\n")
+    result = run("apply", status=2)
+    assert "a.py: MR906 has unstaged changes" in result.stderr
+    assert "--allow-dirty" in result.stderr
+    assert "Nothing was written." in result.stderr
+    assert Path("b.py").read_text(encoding="utf-8") == CALL
+    run("apply", "b.py")
+    run("apply", "--allow-dirty")
+    assert Path("a.py").read_text(encoding="utf-8") == DONE + "# edited\n"
+
+
+def test_a_file_that_cannot_be_written_takes_its_flows_along_and_no_more() -> None:
+    tied = CALL.replace("\n", "  # flow-with locked.py\n")
+    put(a=tied, b=CALL, locked=CALL)
+    Path("locked.py").chmod(0o444)
+    result = run("apply", "-v", status=2)
+    assert "locked.py: MR903 is read-only; make it writable" in result.stderr
+    assert Path("a.py").read_text(encoding="utf-8") == tied
+    assert Path("b.py").read_text(encoding="utf-8") == DONE
+    assert Path("locked.py").read_text(encoding="utf-8") == CALL
+    assert "a.py:1:1: MR907 the flow reaches locked.py; name it too" in result.stdout
+    assert "1 file changed." in result.stdout
+
+
+# -- check
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "with_todo"),
+    [(CALL, 1, 1), (STOP, 1, 0), (SEED, 1, 0), (GROQ, 0, 0), (SKIP, 0, 0), (DONE, 0, 0), (CALL + STOP, 1, 1)],
+)
+def test_check(text: str, status: int, with_todo: int) -> None:
+    put(a=text)
+    run("check", status=status)
+    run("check", "--allow-todo", status=with_todo)
+    assert Path("a.py").read_text(encoding="utf-8") == text
+
+
+def test_check_lists_what_remains() -> None:
+    put(a=GROQ + CALL + STOP)
+    result = run("check", status=1)
+    assert result.stdout.splitlines() == [
+        "a.py:2:1: can be migrated: client.chat.completions.create",
+        "a.py:3:1: MR112 `stop=` is there; see to it",
+    ]
+    assert run("check", "-q", status=1).stderr == ""
+
+
+# -- report
+
+
+def test_report() -> None:
+    put(a=CALL + STOP)
+    result = run("report")
+    assert [line.split() for line in result.stdout.splitlines()] == [
+        ["a.py"],
+        ["1:1", "ready", engine_double.CALL],
+        ["2:1", "manual", engine_double.CALL, "MR112"],
+    ]
+
+
+def test_report_json_to_a_file() -> None:
+    put(a=CALL + STOP)
+    result = run("report", "--format", "json", "--output", "out.json")
+    assert result.stdout == ""
+    document = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert document["summary"]["sites"] == 2
+    assert json.loads(run("report", "--format=json").stdout) == document
+    assert "no/such" in run("report", "--output", "no/such/file", status=2).stderr
+
+
+def test_flow_numbers_of_two_projects_differ() -> None:
+    for name in ("one", "two"):
+        put(**{f"{name}__a": CALL})
+        Path(name, ".git").mkdir()
+    sites = json.loads(run("report", "one", "two", "--format=json").stdout)["sites"]
+    assert [site["path"] for site in sites] == ["one/a.py", "two/a.py"]
+    assert sites[0]["flow"] != sites[1]["flow"]
+
+
+# -- explain and help
+
+
+def test_explain() -> None:
+    result = run("explain", "mr112")
+    assert result.stdout.startswith("MR112 stop\nmanual: held back with a TODO\n")
+    assert "\nBefore\n    client.chat.completions.create(" in result.stdout
+    assert "\nSource: https://" in result.stdout
+    listed = run("explain").stdout
+    assert "MR112  manual  stop" in listed
+    assert "There is no rule 'MR999'" in run("explain", "MR999", status=2).stderr
+
+
+def test_help() -> None:
+    text = run("-h").output
+    assert text == run("--help").output
+    assert "Exit status:" in text
+    assert "migrate-responses diff src | git apply" in text
+    for name in cli.cli.commands:
+        assert "--no-color" in run(name, "-h").output
+
+
+def test_every_common_option_is_in_the_readme() -> None:
+    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+    for command in cli.cli.commands.values():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                assert f"`{parameter.opts[-1]}" in readme, parameter.opts
+
+
+def test_version() -> None:
+    assert __version__ in run("--version").output
+
+
+# -- options
+
+
+def test_configuration_is_read_and_overridden() -> None:
+    put(a=SEED, b=CALL)
+    Path("pyproject.toml").write_text(
+        '[tool.migrate-responses]\nunsafe-fixes = true\nexclude = ["b.py"]\n', encoding="utf-8"
+    )
+    assert "--- a/a.py" in run("diff").stdout
+    assert "--- a/b.py" not in run("diff").stdout
+    Path("other.toml").write_text("unsafe-fixes = false\n", encoding="utf-8")
+    result = run("diff", "--config", "other.toml")
+    assert "--- a/a.py" not in result.stdout
+    assert "--- a/b.py" in result.stdout
+    assert "1 more call can be migrated with --unsafe-fixes" in result.stderr
+
+
+def test_bad_configuration() -> None:
+    put(a=CALL)
+    Path("pyproject.toml").write_text("[tool.migrate-responses]\nunsafe-fix = true\n", encoding="utf-8")
+    result = run("apply", status=2)
+    assert "did you mean 'unsafe-fixes'?" in result.stderr
+    assert Path("a.py").read_text(encoding="utf-8") == CALL
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["diff", "missing.py"],
+        ["diff", "--select", "MR999"],
+        ["diff", "--ignore", ""],
+        ["diff", "--api-defaults", "other"],
+        ["diff", "--jobs", "0"],
+        ["diff", "-", "a.py"],
+        ["diff", "--stdin-filename", "a.py"],
+        ["nothing"],
+    ],
+)
+def test_wrong_usage(arguments: list[str]) -> None:
+    put(a=CALL)
+    status = 0 if arguments[-1] == "" else 2
+    run(*arguments, status=status)
+
+
+def test_dynamic_endpoints_take_one_line() -> None:
+    put(a=DYNAMIC * 3)
+    text = run("diff").stderr
+    assert text.count("--assume-responses dynamic") == 1
+    assert "3 calls go to an endpoint whose base URL is known only at run time" in text
+
+
+def test_verbose_names_each_call_with_its_reason() -> None:
+    put(a=STOP + GROQ + CALL)
+    text = run("diff", "-v").stderr
+    assert "a.py:1:1: MR112 `stop=` is there; see to it" in text
+    assert "a.py:2:1: MR011" in text
+    assert "a.py:3:1" not in text
+    assert "a.py:1:1" not in run("diff").stderr
+
+
+# -- standard input
+
+
+def test_standard_input() -> None:
+    assert run("apply", "-", input=CALL.encode()).stdout == DONE
+    assert run("apply", "-", input=b"x = 1\r\n").stdout_bytes == b"x = 1\r\n"
+    assert run("diff", "-", input=CALL.encode()).stdout.startswith("--- a/stdin.py")
+    run("check", "-", input=CALL.encode(), status=1)
+
+
+def test_standard_input_in_the_place_of_a_file() -> None:
+    put(pkg__a="x = 1\n")
+    result = run("diff", "-", "--stdin-filename", "pkg/a.py", input=CALL.encode())
+    assert result.stdout.startswith("--- a/pkg/a.py")
+    result = run("diff", "-", "--stdin-filename", "pkg/new.py", input=CALL.encode())
+    assert result.stdout.startswith("--- a/pkg/new.py")
+    assert not Path("pkg/new.py").exists()
+    assert Path("pkg/a.py").read_text(encoding="utf-8") == "x = 1\n"
+
+
+# -- errors
+
+
+def test_one_bad_file_stops_nothing() -> None:
+    put(a=CALL, bad="import openai\ndef broken(\n", c=CALL)
+    result = run("apply", status=2)
+    assert "bad.py:1:12: MR901 is not valid Python; mend it" in result.stderr
+    assert Path("a.py").read_text(encoding="utf-8") == DONE
+    assert Path("c.py").read_text(encoding="utf-8") == DONE
+    for command in ("diff", "check", "report"):
+        run(command, status=2)
+
+
+def test_a_bad_file_elsewhere_is_no_error_of_this_run() -> None:
+    put(a=CALL, bad="import openai\ndef broken(\n")
+    result = run("apply", "a.py")
+    assert "MR901" not in result.stderr
+
+
+def test_odd_names_and_escapes_are_made_visible() -> None:
+    name = os.fsdecode(b"\x1b[31m\xff.py")
+    Path(name).write_text(STOP, encoding="utf-8")
+    result = run("check", status=1)
+    assert "\x1b" not in result.output
+    assert "\\x1b[31m\\udcff.py:1:1: MR112" in result.stdout
