@@ -8,7 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import access, call, finish, messages, params, stream, text
+from . import (
+    access,
+    call,
+    doubles,
+    finish,
+    messages,
+    params,
+    parts,
+    refusal,
+    response_format,
+    stream,
+    text,
+    tool_calls,
+    tool_messages,
+    tools,
+    types,
+)
 from .context import Context
 
 RULES: tuple[Callable[[Context], None], ...] = (
@@ -19,4 +35,12 @@ RULES: tuple[Callable[[Context], None], ...] = (
     text.plan,
     finish.plan,
     stream.plan,
+    tools.plan,
+    tool_calls.plan,
+    tool_messages.plan,
+    response_format.plan,
+    refusal.plan,
+    parts.plan,
+    types.plan,
+    doubles.plan,
 )
