@@ -200,7 +200,7 @@ class _Run:
         others = list(dict.fromkeys(reason.code for reason in reasons if reason.code != first.code))
         if others:
             text = f"{text}; also {', '.join(others)}"
-        return text.replace("\n", " ")
+        return f"{text}.".replace("\n", " ")
 
     def _site(self, site: Site, flow: Flow) -> SiteResult:
         verdict = flow.verdict(self._settings.unsafe_fixes)

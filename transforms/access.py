@@ -178,10 +178,24 @@ def replace_read(template: Template) -> Callable[[cst.CSTNode, cst.CSTNode], cst
             assert isinstance(updated, cst.BaseExpression)
             result = result.with_changes(lpar=updated.lpar, rpar=updated.rpar)
         if isinstance(updated, cst.Attribute) and isinstance(result, cst.Attribute) and result.value is base:
-            result = result.with_changes(dot=updated.dot)
+            result = result.with_changes(dot=_dot(original))
         return result
 
     return apply
+
+
+def _dot(node: cst.CSTNode) -> cst.Dot:
+    """The dot of a read, or the first dot on a line of its own among those that fall away before it."""
+    assert isinstance(node, cst.Attribute)
+    dot, current = node.dot, node.value
+    while isinstance(current, (cst.Attribute, cst.Subscript)):
+        if isinstance(current, cst.Attribute):
+            if current.attr.value not in ("choices", "message"):
+                break
+            if isinstance(current.dot.whitespace_before, cst.ParenthesizedWhitespace):
+                dot = current.dot
+        current = current.value
+    return dot
 
 
 def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape]) -> Kind | None:

@@ -119,12 +119,15 @@ def inline(context: Context, site: Site, arg: cst.Arg, node: cst.List) -> None:
     hoisted = hoistable(context, site, node)
     rest = [element for element in node.elements if hoisted is None or element is not hoisted[0]]
     collapsed = _collapsible(context, rest)
+    if collapsed is not None and _is_remarked(node, rest[0]):
+        collapsed = None  # its comments need the list
     if hoisted is not None:
         element, content = hoisted
+        lead = _lead(site.module, arg)
 
         def pull(original: cst.CSTNode, updated: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
             assert isinstance(updated, cst.Arg)
-            return _split(updated, _find(updated.value, content, node, element), collapsed is not None)
+            return _split(updated, _find(updated.value, content, node, element), collapsed is not None, lead)
 
         context.edit(arg, site.module, [site], pull, "MR202")
         return
@@ -150,22 +153,25 @@ def _find(
     return found.value if found is not None else content
 
 
-def _split(arg: cst.Arg, content: cst.BaseExpression, collapse: bool) -> cst.FlattenSentinel[cst.CSTNode]:
+def _split(
+    arg: cst.Arg, content: cst.BaseExpression, collapse: bool, lead: cst.BaseParenthesizableWhitespace
+) -> cst.FlattenSentinel[cst.CSTNode]:
     """``messages=[system, ...]`` as ``instructions=..., input=[...]``, in the layout of the call."""
     value = arg.value
     assert isinstance(value, cst.List)
-    comma = arg.comma if isinstance(arg.comma, cst.Comma) else None
-    after: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
-    if comma is not None and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
-        last = comma.whitespace_after.last_line
-        if last.value:
-            after = cst.ParenthesizedWhitespace(indent=comma.whitespace_after.indent, last_line=last)
-    if isinstance(after, cst.SimpleWhitespace) and isinstance(value.lbracket.whitespace_after, cst.ParenthesizedWhitespace):
-        after = _indent_of(arg) or after
+    between: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
+    if isinstance(lead, cst.ParenthesizedWhitespace):
+        between = lead.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
+    remarks = _remarks(value)
+    if remarks is not None:
+        if not isinstance(between, cst.ParenthesizedWhitespace):
+            between = _indent_of(arg)
+        spaced = cst.TrailingWhitespace(whitespace=cst.SimpleWhitespace("  "), comment=remarks)
+        between = between.with_changes(first_line=spaced)
     first = arg.with_changes(
         keyword=cst.Name("instructions"),
         value=content,
-        comma=cst.Comma(whitespace_after=after),
+        comma=cst.Comma(whitespace_after=between),
         whitespace_after_arg=cst.SimpleWhitespace(""),
     )
     rest = without_first(value)
@@ -173,28 +179,59 @@ def _split(arg: cst.Arg, content: cst.BaseExpression, collapse: bool) -> cst.Fla
     return cst.FlattenSentinel([first, arg.with_changes(keyword=cst.Name("input"), value=body)])
 
 
-def _indent_of(arg: cst.Arg) -> cst.ParenthesizedWhitespace | None:
-    """The line break before an argument that is the last of a call set out line by line."""
+def _lead(module: Module, arg: cst.Arg) -> cst.BaseParenthesizableWhitespace:
+    """The white space before an argument: how arguments are set off in this call."""
+    call = module.parents[arg]
+    assert isinstance(call, cst.Call)
+    position = next(number for number, item in enumerate(call.args) if item is arg)
+    if position == 0:
+        return call.whitespace_before_args
+    comma = call.args[position - 1].comma
+    return comma.whitespace_after if isinstance(comma, cst.Comma) else cst.SimpleWhitespace(" ")
+
+
+def _indent_of(arg: cst.Arg) -> cst.ParenthesizedWhitespace:
+    """A line break before an argument, for a call whose arguments do not start on lines of their own."""
     ending = arg.whitespace_after_arg
-    if not isinstance(ending, cst.ParenthesizedWhitespace):
-        ending = arg.comma.whitespace_after if isinstance(arg.comma, cst.Comma) else ending
-    if not isinstance(ending, cst.ParenthesizedWhitespace):
+    if isinstance(arg.comma, cst.Comma):
+        ending = arg.comma.whitespace_after
+    base = ending.last_line.value if isinstance(ending, cst.ParenthesizedWhitespace) else ""
+    return cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(f"{base}    "))
+
+
+def _remarks(node: cst.List) -> cst.Comment | None:
+    """The comments of the first message, as one: they go where the message goes."""
+    first = node.elements[0]
+    found = [comment.value for comment in _comments(node.lbracket.whitespace_after)]
+    found.extend(comment.value for comment in _comments(first.value))
+    if isinstance(first.comma, cst.Comma) and isinstance(first.comma.whitespace_after, cst.ParenthesizedWhitespace):
+        found.extend(comment.value for comment in _comments(first.comma.whitespace_after.first_line))
+    if not found:
         return None
-    deeper = cst.SimpleWhitespace(ending.last_line.value + "    ")
-    return cst.ParenthesizedWhitespace(indent=ending.indent, last_line=deeper)
+    return cst.Comment("; ".join([found[0], *(text.lstrip("#").strip() for text in found[1:])]))
+
+
+def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
+    """The comments in a piece of syntax, in source order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Comment):
+            yield current
+        stack.extend(reversed(current.children))
 
 
 def without_first(node: cst.List) -> cst.List:
-    """``node`` without its first element; comments above the second one stay."""
+    """``node`` without its first element and the comments of that; those of the second stay."""
     first, *rest = node.elements
     opening = node.lbracket.whitespace_after
     comma = first.comma
     if isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
-        lines = comma.whitespace_after.empty_lines
-        if isinstance(opening, cst.ParenthesizedWhitespace):
-            opening = opening.with_changes(empty_lines=[line for line in lines])
-        elif any(line.comment for line in lines):
-            opening = comma.whitespace_after
+        after = comma.whitespace_after.with_changes(first_line=cst.TrailingWhitespace())
+        if isinstance(opening, cst.ParenthesizedWhitespace) or any(line.comment for line in after.empty_lines):
+            opening = after
+    elif isinstance(opening, cst.ParenthesizedWhitespace):
+        opening = opening.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
     return node.with_changes(elements=rest, lbracket=node.lbracket.with_changes(whitespace_after=opening))
 
 
@@ -284,19 +321,21 @@ def _collapsible(context: Context, elements: list[cst.BaseElement]) -> cst.BaseE
     role, content = entry(message, "role"), entry(message, "content")
     if role is None or content is None or constants(context.project.vars.get(role.value)) != ["user"]:
         return None
-    if _has_comment(message) or not is_str(context, content.value):
+    if not is_str(context, content.value):
         return None
     return content.value
 
 
-def _has_comment(node: cst.CSTNode) -> bool:
-    stack: list[cst.CSTNode] = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Comment):
-            return True
-        stack.extend(current.children)
-    return False
+def _is_remarked(node: cst.List, last: cst.BaseElement) -> bool:
+    """Whether comments stand at the last message of a list, where collapsing would lose them."""
+    around: list[cst.CSTNode] = [last, node.rbracket]
+    if len(node.elements) == 1:
+        around.append(node.lbracket)
+    else:
+        comma = node.elements[-2].comma
+        if isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
+            around.extend(comma.whitespace_after.empty_lines)
+    return any(True for part in around for _ in _comments(part))
 
 
 def _content(element: cst.BaseElement, fallback: cst.BaseExpression | None) -> cst.BaseExpression:

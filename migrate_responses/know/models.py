@@ -39,6 +39,9 @@ DROP_IN_MODULES = (
 
 INSTRUCTOR = ("instructor.",)
 
+# Markers in a parameter's default that a framework replaces; the first argument is what makes the value.
+INJECTED = ("fastapi.Depends", "fastapi.Security", "fastapi.params.Depends", "fast_depends.Depends")
+
 # Calls whose result is (as far as values go) their argument number N.
 IDENTITY: dict[str, int] = {
     "asyncio.run": 0,
@@ -118,6 +121,9 @@ TEXT_FUNCTIONS = frozenset(
     {
         "builtins.str",
         "builtins.input",
+        "builtins.open().read",
+        "sys.stdin.read",
+        "sys.stdin.readline",
         "builtins.repr",
         "builtins.chr",
         "builtins.format",
