@@ -19,13 +19,16 @@ from ..know.kinds import (
     STREAM_KINDS,
     STRUCTURAL,
     Const,
+    DictValue,
+    External,
     Kind,
+    SeqValue,
     Shape,
     Site,
     Value,
 )
 from ..know.modules import Module
-from .context import Context, constants
+from .context import WRITES, Context, constants
 from .snippets import attribute, expr
 
 Template = Callable[[cst.BaseExpression], cst.BaseExpression]
@@ -41,6 +44,8 @@ _ELSEWHERE = frozenset(
         Kind.CUSTOM,
     }
 ) | STREAM_KINDS
+# Reading these was refused where they were read.
+_REFUSED = frozenset({Kind.OTHER, Kind.LOGPROBS})
 # Parts of the answer that are the Response itself now.
 RESPONSE = frozenset({Kind.COMPLETION, Kind.CHOICE, Kind.MESSAGE})
 
@@ -100,15 +105,18 @@ _OLD_FIELDS = frozenset(
 
 def plan(context: Context) -> None:
     """Look at every expression that can be a part of an answer."""
+    stored = _stored_names(context)
     for node, module, shapes in context.shaped:
         kinds = {shape.kind for shape in shapes}
-        if kinds <= STREAM_KINDS or not isinstance(node, cst.BaseExpression):
+        if kinds <= STREAM_KINDS | _REFUSED or not isinstance(node, cst.BaseExpression):
             continue
         reading = read_of(context, node, module)
         if reading is not None:
-            _read(context, reading, shapes)
+            _read(context, reading, shapes, stored)
         elif kinds & STRUCTURAL - _ELSEWHERE:
             _use(context, node, module, shapes)
+        if isinstance(node, cst.Call) and any(shape.form == "dict" for shape in shapes):
+            _loads(context, node, module, shapes)
     for site in context.sites:
         _escapes(context, site)
 
@@ -145,8 +153,6 @@ def read_of(context: Context, node: cst.BaseExpression, module: Module) -> Read 
 
 
 def _builtin(context: Context, call: cst.Call) -> str:
-    from ..know.kinds import External
-
     for value in context.project.values(call.func):
         if isinstance(value, External) and value.path.startswith("builtins."):
             return value.path[9:]
@@ -216,10 +222,32 @@ def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[
 
 
 def _harmless(value: Value) -> bool:
-    return isinstance(value, Shape) or (isinstance(value, Const) and value.value in (None, "", False))
+    """Whether a value beside an answer is its absence: None, or the empty default of a ``.get``."""
+    match value:
+        case Shape():
+            return True
+        case Const():
+            return value.value in (None, "", False)
+        case DictValue():
+            return not value.others and not value.merged and not any(
+                place.how in WRITES for places in value.places.values() for place in places
+            )
+        case SeqValue():
+            return not value.derived and all(map(_harmless, value.element.values))
+        case _:
+            return False
 
 
-def _read(context: Context, read: Read, shapes: list[Shape]) -> None:
+def _stored_names(context: Context) -> set[str]:
+    """The attributes that the project sets on parts of an answer."""
+    return {
+        parent.attr.value
+        for node, module, _ in context.shaped
+        if isinstance(parent := module.parents.get(node), cst.Attribute) and _is_stored_to(module, parent)
+    }
+
+
+def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -> None:
     node, module = read.base, read.module
     sites = {shape.site for shape in shapes}
     structural = [shape for shape in shapes if shape.kind in STRUCTURAL and shape.kind not in _ELSEWHERE]
@@ -231,6 +259,10 @@ def _read(context: Context, read: Read, shapes: list[Shape]) -> None:
     kind = only_kind(context, node, module, shapes)
     if kind is None:
         return
+    if shapes[0].form == "object" and not isinstance(read.whole, cst.Attribute) and not _is_getattr(read.whole):
+        text = context.source(read.whole, module)
+        context.manual(read.whole, module, sites, "MR308", f"`{text}`: the answer is not a dict")
+        return
     if kind is Kind.COMPLETION and read.name == "choices":
         choices(context, read, sites)
         return
@@ -238,19 +270,8 @@ def _read(context: Context, read: Read, shapes: list[Shape]) -> None:
     if part in _ELSEWHERE or part in (Kind.REFUSAL, Kind.PARSED):
         return
     template = TEMPLATES.get((kind, read.name))
-    if isinstance(read.whole, cst.Attribute) and _is_method_of(module, read.whole, read.name):
-        return
     if template is None:
-        known = part is not None or read.name in _OLD_FIELDS
-        code = "MR304" if known else "MR308"
-        text = context.source(read.whole, module)
-        why = "has no Responses equivalent" if known else "is not a field of the old answer either"
-        if part is Kind.LOGPROBS:
-            code = "MR115"
-        context.manual(read.whole, module, sites, code, f"`{text}` {why}")
-        return
-    if shapes[0].form == "object" and isinstance(read.whole, cst.Subscript):
-        context.manual(read.whole, module, sites, "MR308", f"`{context.source(read.whole, module)}`: the answer is not a dict")
+        _refuse(context, read, sites, part, stored)
         return
     code, build = template
     if kind is Kind.MESSAGE and read.name == "content":
@@ -265,10 +286,25 @@ def _is_stored_to(module: Module, node: cst.CSTNode) -> bool:
     return isinstance(parent, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del)) and getattr(parent, "target", None) is node
 
 
-def _is_method_of(module: Module, node: cst.Attribute, name: str) -> bool:
-    """Methods of the old pydantic models that stay: ``copy``, ``model_copy`` and the like."""
-    parent = module.parents.get(node)
-    return isinstance(parent, cst.Call) and parent.func is node and name in ("copy", "model_copy")
+def _is_getattr(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name)
+
+
+def _refuse(context: Context, read: Read, sites: set[Site], part: Kind | None, stored: set[str]) -> None:
+    """A field that has nothing to go to, or that never was one."""
+    text = context.source(read.whole, read.module)
+    parent = read.module.parents.get(read.whole)
+    if isinstance(parent, cst.Call) and parent.func is read.whole:
+        code, why = "MR309", "is a method of the old answer"
+    elif part is Kind.LOGPROBS:
+        code, why = "MR115", "is read another way: `output[].content[].logprobs`"
+    elif part is not None or read.name in _OLD_FIELDS:
+        code, why = "MR304", "has no Responses equivalent"
+    elif read.name in stored:
+        code, why = "MR307", "is set by this code on the old answer"
+    else:
+        code, why = "MR308", "is not a field of the old answer either"
+    context.manual(read.whole, read.module, sites, code, f"`{text}` {why}")
 
 
 # -- choices -----------------------------------------------------------------------------
@@ -454,6 +490,13 @@ def _dump(
         context.edit(call, module, sites, _undump, "MR313")
     else:
         context.note(call, module, sites, "MR314", f"`{context.source(call, module)}` shows the new answer")
+
+
+def _loads(context: Context, call: cst.Call, module: Module, shapes: list[Shape]) -> None:
+    """``json.loads(resp.model_dump_json())`` is the Response itself."""
+    for value in context.project.values(call.func):
+        if isinstance(value, External) and value.path == "json.loads":
+            context.edit(call, module, {shape.site for shape in shapes}, lambda o, u: base_of(u), "MR313")
 
 
 def _undump(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:

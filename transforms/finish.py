@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from ..know.kinds import Kind, Shape, Site
+from ..know.kinds import Bound, Class, Function, Kind, Shape, Site
 from ..know.modules import Module
 from .access import only_kind, read_of, replace_read, same, truth_tested
 from .context import Context, constants
@@ -118,9 +118,8 @@ def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> b
             return not any(escape.node is node for escape in context.escapes.of(_shape(context, node)))
         case cst.Arg():
             call = module.parents.get(parent)
-            return isinstance(call, cst.Call) and not any(
-                escape.node is node for escape in context.escapes.of(_shape(context, node))
-            )
+            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
+            return bool(callees) and all(isinstance(callee, (Function, Bound, Class)) for callee in callees)
         case cst.Attribute() | cst.Subscript():
             return False
         case _:

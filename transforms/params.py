@@ -48,7 +48,12 @@ class Parameter:
 
     @property
     def values(self) -> list[Value]:
-        return self.request.values(self.name)
+        """What it can be."""
+        found: dict[Value, None] = {}
+        for place in self.places:
+            if place.how in WRITES and place.var is not None:
+                found.update(dict.fromkeys(place.var.values))
+        return list(found)
 
     @property
     def constants(self) -> list[object] | None:
@@ -104,6 +109,8 @@ def plan(context: Context) -> None:
             keywords = request.named(name)
             parameter = Parameter(context, request, name, [item.place for item in keywords])
             act(context, site, keywords, RULES.get(name, _unknown)(parameter))
+            if name == "extra_body":
+                _body(context, site, parameter)
         for name in names:
             if name in UNCHANGED:
                 _drop_none(context, site, request, name)
@@ -366,22 +373,31 @@ def _verbosity(parameter: Parameter) -> Action:
     return Action("MR104", "text", wrap=optional('{"verbosity": value}', parameter))
 
 
-_CHAT_ONLY_BODY = frozenset({"seed", "stop", "n", "logit_bias", "frequency_penalty", "presence_penalty"})
 _RESPONSES_BODY = UNCHANGED | frozenset(
     {"reasoning", "text", "include", "truncation", "max_output_tokens", "background", "prompt", "instructions",
      "previous_response_id", "max_tool_calls", "context_management"}
 )  # fmt: skip
 
 
+def _body(context: Context, site: Site, parameter: Parameter) -> None:
+    """Keys of ``extra_body`` that Chat knows are mapped like keywords."""
+    for value in parameter.values:
+        if isinstance(value, DictValue):
+            for key, places in value.places.items():
+                if key in RULES:
+                    inner = Parameter(context, parameter.request, key, places)
+                    act(context, site, [Keyword(key, place, value) for place in places], RULES[key](inner))
+
+
 def _extra_body(parameter: Parameter) -> Action:
-    """Keys both APIs know stay; others belong to some provider (trap A17)."""
+    """Keys that an API of OpenAI knows; others belong to some provider (trap A17)."""
     if parameter.only({}):
         return Action("MR108", drop=True)
     foreign: list[str] = []
     for value in parameter.values:
         if not isinstance(value, DictValue) or value.others or value.merged:
             return Action("MR117", hold="manual", detail="`extra_body` cannot be followed")
-        foreign.extend(key for key in value.places if key not in _RESPONSES_BODY)
+        foreign.extend(key for key in value.places if key not in _RESPONSES_BODY and key not in RULES)
     if foreign or not parameter.values:
         return Action("MR117", hold="manual", detail=f"`extra_body` has {', '.join(f'`{key}`' for key in foreign[:3])}")
     return Action("MR117", "extra_body")

@@ -81,7 +81,7 @@ _MODELLED = (
         "functools.partial", "builtins.dict", "builtins.getattr", "builtins.setattr", "builtins.next",
         "builtins.anext", "builtins.enumerate", "builtins.zip", "builtins.map", "asyncio.gather", "builtins.len",
         "builtins.bool", "builtins.super", "threading.Thread", "builtins.min", "builtins.max", "builtins.any",
-        "builtins.all", "builtins.sum", "builtins.range",
+        "builtins.all", "builtins.sum", "builtins.range", "json.loads", "contextvars.ContextVar",
     }
 )  # fmt: skip
 

@@ -148,6 +148,8 @@ class Calls(Semantics):
                 self.enter_function(found, quiet, cls.instance)
 
         self.solver.watch(init, on)
+        for base in cls.bases:
+            self.solver.watch(base, lambda found: self._construct_client(cls, found, call))
         if "__init__" not in cls.members and cls.annotations:
             names = list(cls.annotations)
             for position, argument in enumerate(call.arguments):
@@ -156,6 +158,11 @@ class Calls(Semantics):
                     name = names[position]
                 if name in cls.annotations:
                     self.solver.flow(argument.var, self.instance_field(cls.instance, name))
+
+    def _construct_client(self, cls: Class, base: Value, call: Invocation) -> None:
+        """A subclass of the SDK's client without a constructor of its own passes its arguments on."""
+        if "__init__" not in cls.members and isinstance(base, External) and models.is_client_class(base.path):
+            self._client_arguments(self.subclass_client(cls, base.path), call)
 
     def _call_member(self, owner: Instance, name: str, call: Invocation) -> None:
         var = Var()
@@ -249,10 +256,11 @@ class Calls(Semantics):
                 client.splat = True
                 for name in ("base_url", "azure_endpoint", "api_version", "azure_deployment"):
                     for var in self.argument(Invocation(call.node, call.module, [item], Var()), name):
-                        client.arguments.setdefault(name, var)
-                client.arguments["**"] = item.var
+                        self.solver.flow(var, client.arguments.setdefault(name, Var()))
+                self.solver.flow(item.var, client.arguments.setdefault("**", Var()))
             elif item.keyword not in (None, "*"):
-                client.arguments[str(item.keyword)] = item.var
+                client.spelled.add(str(item.keyword))
+                self.solver.flow(item.var, client.arguments.setdefault(str(item.keyword), Var()))
 
     # -- methods of values ---------------------------------------------------------------
 
@@ -265,6 +273,8 @@ class Calls(Semantics):
                 self.seq_method(method, owner, call)
             case Shape():
                 self._shape_method(method, owner, call)
+            case Client() if method.name == "__init__":
+                self._client_arguments(owner, call)
             case Client():
                 self._copy_client(owner, call)
             case _ if is_text(owner):
@@ -328,8 +338,15 @@ class Calls(Semantics):
             for argument in arguments[1:] if path in models.FILTERS else arguments:
                 if argument.keyword in (None, "*"):
                     self.derive(call.node, call.module, argument.var, call.result)
+        elif path == "contextvars.ContextVar":
+            self._context_variable(call)
+        elif path in models.BOXES:
+            self._box(call)
         elif path == "functools.partial" and arguments:
             self._partial(call)
+        elif path in models.INJECTED and arguments:
+            made = Invocation(call.node, call.module, [], call.result, call.scope)
+            self.solver.watch(arguments[0].var, lambda found: self._forward(found, made, call))
         elif path in models.RUNNERS or path.rpartition(".")[2] in models.RUNNER_METHODS:
             tail = path.rpartition(".")[2]
             self._run(call, models.RUNNERS.get(path, models.RUNNER_METHODS.get(tail, 0)), tail)
@@ -376,6 +393,20 @@ class Calls(Semantics):
             elif item.keyword == "default_factory":
                 inner = Invocation(call.node, call.module, [], call.result, call.scope)
                 self.solver.watch(item.var, lambda found: self._forward(found, inner, call))
+
+    def _context_variable(self, call: Invocation) -> None:
+        cell = SeqValue(call.node, call.module, "cell", Var())
+        default = call.named("default")
+        if default is not None:
+            self.solver.flow(default.var, cell.element)
+        self.solver.add(call.result, [cell])
+
+    def _box(self, call: Invocation) -> None:
+        box = SeqValue(call.node, call.module, "box", Var())
+        default = call.named("default")
+        if default is not None:
+            self.solver.flow(default.var, box.element)
+        self.solver.add(call.result, [box])
 
     def _partial(self, call: Invocation) -> None:
         rest = call.arguments[1:]
@@ -488,6 +519,12 @@ class Calls(Semantics):
             if isinstance(found, Const) and isinstance(found.value, str):
                 name = found.value
                 self.solver.watch(owner.var, lambda value: self.member(value, name, call.node, call.result))
+            else:
+                self.solver.watch(owner.var, on_any)
+
+        def on_any(value: Value) -> None:
+            if isinstance(value, (Client, Resource)):
+                self.solver.add(call.result, [Unknown("an attribute chosen at run time", call.node)])
 
         self.solver.watch(key.var, on_key)
         for argument in call.arguments[2:]:
@@ -495,7 +532,11 @@ class Calls(Semantics):
 
     def _call_unknown(self, path: str, call: Invocation) -> None:
         self.solver.add(call.result, [External(path if path.endswith("()()") else f"{path}()")])
-        self._hand_out(call)
+        if not models.is_transparent(path):
+            self._hand_out(call)
+        elif path not in models.METADATA:  # retry(f) called like a function: still f
+            for argument in call.arguments[:1]:
+                self.solver.flow_if(argument.var, call.result, _is_callable)
 
     def _hand_out(self, call: Invocation) -> None:
         """Functions among the arguments may be called by whoever got them."""
@@ -557,6 +598,10 @@ class _AsCall:
 
     def __init__(self, node: cst.Decorator) -> None:
         self.node = cst.Call(node.decorator)
+
+
+def _is_callable(value: Value) -> bool:
+    return isinstance(value, (Function, Bound, Resource, Partial))
 
 
 def _mark_escaped(value: Value) -> None:

@@ -188,9 +188,11 @@ class Heap:
         first = call.arguments[0].var if call.arguments else None
         last = call.arguments[-1].var if call.arguments else None
         match method.name:
-            case "append" | "add" | "put" | "put_nowait" | "appendleft" if first is not None:
+            case "append" | "add" | "put" | "put_nowait" | "appendleft" | "set" if first is not None:
                 self.solver.flow(first, owner.element)
                 owner.places.append(Place("append", call.node, call.module, first))
+            case "set" if first is not None:  # of a context variable
+                self.solver.flow(first, owner.element)
             case "insert" if last is not None:
                 self.solver.flow(last, owner.element)
                 owner.places.append(Place("insert", call.node, call.module, last))

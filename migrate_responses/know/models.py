@@ -72,6 +72,8 @@ IDENTITY_METHODS: dict[str, int] = {"run_until_complete": 0, "create_task": 0, "
 SEQUENCES = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "filter")
 ) | {"collections.deque", "itertools.chain", "itertools.islice", "asyncio.as_completed", "tqdm.tqdm", "tqdm"}
+# Boxes: what is put in comes out again.
+BOXES = frozenset({"contextvars.ContextVar", "queue.Queue", "queue.SimpleQueue", "queue.LifoQueue", "asyncio.Queue"})
 FILTERS = frozenset({"builtins.filter"})
 
 # (path, position of the function): the rest of the arguments are passed on to it.
@@ -116,6 +118,9 @@ TRANSPARENT_DECORATORS = (
     "cached_property",
     "override",
 )
+
+# They look at a function without being or calling it.
+METADATA = frozenset({"functools.wraps", "functools.update_wrapper", "functools.singledispatch"})
 
 TEXT_FUNCTIONS = frozenset(
     {
