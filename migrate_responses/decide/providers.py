@@ -6,6 +6,7 @@ for it; the row only lets the message say what to expect. Dates are those the so
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import SplitResult
@@ -394,65 +395,12 @@ PROVIDERS: tuple[Provider, ...] = (
 
 # Names of models that OpenAI does not serve: the beginning of the name (lower case). A name with a
 # slash is a router's or a model hub's, one with a size after a colon is Ollama's.
-FOREIGN_MODELS = [
-    "abab",
-    "baichuan",
-    "chatglm",
-    "claude",
-    "codegemma",
-    "codellama",
-    "codestral",
-    "command-a",
-    "command-r",
-    "deepseek",
-    "devstral",
-    "dolphin",
-    "doubao",
-    "ernie",
-    "falcon",
-    "gemini",
-    "gemma",
-    "glm-",
-    "gpt-oss",
-    "granite",
-    "grok",
-    "hermes",
-    "hunyuan",
-    "internlm",
-    "jamba",
-    "kimi",
-    "llama",
-    "llava",
-    "magistral",
-    "minicpm",
-    "minimax",
-    "ministral",
-    "mistral",
-    "mixtral",
-    "moonshot",
-    "nemotron",
-    "nous-",
-    "openchat",
-    "orca",
-    "phi-",
-    "phi3",
-    "phi4",
-    "pixtral",
-    "qvq",
-    "qwen",
-    "qwq",
-    "smollm",
-    "solar",
-    "sonar",
-    "stablelm",
-    "starling",
-    "step-",
-    "tinyllama",
-    "vicuna",
-    "wizard",
-    "yi-",
-    "zephyr",
-]
+FOREIGN_MODELS = re.compile(
+    r"abab|baichuan|chatglm|claude|codegemma|codellama|codestral|command-[ar]|deepseek|devstral|dolphin|doubao"
+    r"|ernie|falcon|gemini|gemma|glm-|gpt-oss|granite|grok|hermes|hunyuan|internlm|jamba|kimi|llama|llava"
+    r"|magistral|minicpm|minimax|ministral|mistral|mixtral|moonshot|nemotron|nous-|openchat|orca|phi-|phi[34]"
+    r"|pixtral|qvq|qwen|qwq|smollm|solar|sonar|stablelm|starling|step-|tinyllama|vicuna|wizard|yi-|zephyr"
+)
 
 
 def find(url: SplitResult) -> Provider | None:
@@ -484,7 +432,7 @@ def is_foreign_model(name: str) -> bool:
     if name.startswith("ft:"):
         return False
     tag = name.partition(":")[2]
-    return name.startswith(tuple(FOREIGN_MODELS)) or "/" in name or tag == "latest" or tag[:1].isdigit()
+    return FOREIGN_MODELS.match(name) is not None or "/" in name or tag == "latest" or tag[:1].isdigit()
 
 
 def below(host: str, suffix: str) -> bool:

@@ -25,13 +25,15 @@ class Text:
 
     ``text`` is None if nothing is given (None, ``NOT_GIVEN``, the SDK's own variable), and holds ``GAP``
     for what only the running program knows, which ``why`` describes. ``defaulted``: a literal
-    stands in for the environment variable that is missing.
+    stands in for the environment variable that is missing. ``place`` is the statement that assigns it,
+    if it is not an argument.
     """
 
     text: str | None
     why: str = ""
     node: cst.CSTNode | None = None
     defaulted: bool = False
+    place: cst.CSTNode | None = None
 
     @property
     def is_known(self) -> bool:

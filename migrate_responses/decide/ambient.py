@@ -1,0 +1,131 @@
+"""What surrounds a module: who imports whom, what is put into the environment, where a node stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from ..know.graph import Var
+from ..know.kinds import Const, External, Invocation
+from ..know.modules import Module, dotted
+from ..know.project import Project
+from .receivers import in_tests
+from .urls import Text, Texts
+
+
+class Ambient:
+    """Facts about modules, found when first asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._reach: dict[Module, set[Module]] | None = None
+        self._assigned: dict[str, list[tuple[Var, cst.CSTNode, Module]]] | None = None
+        self._lines: dict[Module, dict[cst.CSTNode, int]] = {}
+
+    def module_of(self, node: cst.CSTNode) -> Module | None:
+        """The module that ``node`` belongs to."""
+        return next((module for module in self._project.modules if node in module.parents), None)
+
+    def line(self, module: Module, node: cst.CSTNode) -> int:
+        """The line on which ``node`` begins."""
+        lines = self._lines.get(module)
+        if lines is None:
+            wrapper = MetadataWrapper(module.tree, unsafe_skip_copy=True)
+            positions = wrapper.resolve(PositionProvider)
+            lines = self._lines[module] = {key: item.start.line for key, item in positions.items()}
+        return lines.get(node, 0)
+
+    # -- imports -------------------------------------------------------------------------
+
+    def meets(self, setter: Module | None, user: Module) -> bool:
+        """Whether code of ``setter`` and code of ``user`` can run in one process, tests aside."""
+        if setter is None or setter is user:
+            return True
+        if self._reach is None:
+            self._reach = self._imports()
+        if in_tests(setter):
+            return False
+        pair = {setter, user}
+        return any(
+            pair <= {module, *reached} for module, reached in self._reach.items() if not in_tests(module)
+        )
+
+    def _imports(self) -> dict[Module, set[Module]]:
+        direct = {module: set(self._imported(module)) for module in self._project.modules}
+        closed: dict[Module, set[Module]] = {}
+        for module in direct:
+            reached: set[Module] = set()
+            stack = list(direct[module])
+            while stack:
+                current = stack.pop()
+                if current not in reached:
+                    reached.add(current)
+                    stack.extend(direct[current])
+            closed[module] = reached
+        return closed
+
+    def _imported(self, module: Module) -> Iterator[Module]:
+        find = self._project.find_module
+        for node in module.parents:
+            names: list[tuple[int, str]] = []
+            if isinstance(node, cst.Import):
+                names = [(0, dotted(alias.name)) for alias in node.names]
+            elif isinstance(node, cst.ImportFrom):
+                base, level = dotted(node.module) if node.module is not None else "", len(node.relative)
+                names = [(level, base)]
+                if not isinstance(node.names, cst.ImportStar):
+                    names += [(level, f"{base}.{dotted(alias.name)}".strip(".")) for alias in node.names]
+            for level, name in names:
+                found = find(module, level, name)
+                if found is not None and found is not module:
+                    yield found
+
+    # -- the environment -----------------------------------------------------------------
+
+    def environment(self, name: str, module: Module, texts: Texts) -> list[Text]:
+        """What the project puts into the environment variable ``name`` where ``module`` can see it."""
+        if self._assigned is None:
+            self._assigned = {}
+            for key, var, node, where in self._assignments():
+                self._assigned.setdefault(key, []).append((var, node, where))
+        found = []
+        for var, node, where in self._assigned.get(name, ()):
+            if self.meets(where, module):
+                found += [
+                    replace(item, place=node) for item in texts.read(var, name) if item.text is not None
+                ]
+        return found
+
+    def _assignments(self) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
+        for call, callees in self._project.callees.items():
+            if External("os.environ.setdefault") in callees and len(call.arguments) > 1:
+                yield from self._setdefault(call)
+        if not any(path == "os.environ" for path, _ in self._project.external_fields):
+            return
+        for module in self._project.modules:
+            for node in module.parents:
+                if isinstance(node, cst.Assign):
+                    for target in node.targets:
+                        yield from self._store(target.target, node, module)
+
+    def _setdefault(self, call: Invocation) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
+        for key in call.arguments[0].var.values:
+            if isinstance(key, Const) and isinstance(key.value, str):
+                yield key.value, call.arguments[1].var, call.node, call.module
+
+    def _store(
+        self, target: cst.BaseExpression, node: cst.Assign, module: Module
+    ) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
+        if not isinstance(target, cst.Subscript) or External("os.environ") not in self._project.values(
+            target.value
+        ):
+            return
+        value = self._project.vars.get(node.value)
+        for element in target.slice:
+            if isinstance(element.slice, cst.Index) and value is not None:
+                for key in self._project.values(element.slice.value):
+                    if isinstance(key, Const) and isinstance(key.value, str):
+                        yield key.value, value, node, module

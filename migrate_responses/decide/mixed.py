@@ -1,0 +1,132 @@
+"""Calls that are not made on an OpenAI client alone: what else the receiver can be, and who else has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..config import Settings
+from ..know import models
+from ..know.kinds import Client, External, Partial, Resource, Site, Unknown, Value
+from ..know.project import Project
+from ..know.semantics import METHODS
+from ..results import Level
+from .doubles import replaced
+from .origins import Origins
+from .plan import Reason
+from .receivers import Owner, in_tests, is_stored, owner_of
+
+
+class Others:
+    """Who else has a hand in the calls of one project."""
+
+    def __init__(self, project: Project, origins: Origins) -> None:
+        self.project = project
+        self.origins = origins
+        self.handed = handed_on(project)
+        self.replaced = replaced(project)
+
+    def reasons(self, site: Site, settings: Settings) -> Iterator[Reason]:
+        """Reasons against ``site`` on account of what else its receiver can be, and who else uses it."""
+        yield from _mixed(self.project, site, settings, self.origins)
+        for resource in site.resources:
+            link: Resource | None = resource
+            while link is not None:
+                if link in self.handed:
+                    _, name = self.handed[link]
+                    code = "MR034" if link.path[-1] in METHODS else "MR036"
+                    yield Reason(code, Level.MANUAL, f"it also goes to `{name}`", link.node, site.module)
+                link = link.previous
+        for client in site.clients:
+            place = self.replaced.get(client)
+            if place is not None and in_tests(place.module):
+                yield Reason("MR803", Level.UNSAFE, "a test replaces the method", place.node, place.module)
+            elif place is not None:
+                yield Reason("MR034", Level.MANUAL, "the method is replaced", place.node, place.module)
+
+
+def _mixed(project: Project, site: Site, settings: Settings, origins: Origins) -> Iterator[Reason]:
+    """Reasons against ``site`` when its receiver is not always an OpenAI client."""
+    assumed = any(client in project.assumed_clients for client in site.clients)
+    for node in _receivers(project, site):
+        for value in project.values(node):
+            owner = _stranger(project, value, settings, assumed)
+            if owner is None:
+                continue
+            is_double = owner.code == "MR803" or _is_fake(project, value)
+            code, level = ("MR803", Level.UNSAFE) if is_double else (owner.code, Level.MANUAL)
+            yield Reason(code, level, f"the receiver can also be {owner.name}", site.node, site.module)
+        var = project.vars.get(node)
+        if var is not None and not assumed and origins.unseen(var) is not None:
+            detail = "the receiver can also be something that could not be followed"
+            yield Reason("MR010", Level.MANUAL, detail, site.node, site.module)
+
+
+def _receivers(project: Project, site: Site) -> list[cst.CSTNode]:
+    """The expressions from which the client comes to ``site``: the client, and handles on the way."""
+    nodes: dict[cst.CSTNode, None] = {}
+    for resource in site.resources:
+        link: Resource | None = resource
+        while link is not None:
+            if isinstance(link.node, cst.Attribute):
+                nodes[link.node.value] = None
+            link = link.previous
+    called = project.values(site.node.func)
+    if any(isinstance(value, (Resource, Partial)) for value in called):
+        nodes[site.node.func] = None
+    return list(nodes)
+
+
+def _stranger(project: Project, value: Value, settings: Settings, assumed: bool) -> Owner | None:
+    """Whose ``value`` is, if it stands in the way of the migration."""
+    if isinstance(value, (Client, Resource, Partial)):
+        return None
+    if isinstance(value, Unknown) and (assumed or (_is_parameter(value) and not settings.packaged)):
+        return None  # nobody here passes anything: what is known of the call is its own default
+    if isinstance(value, External) and (assumed or value.path == "openai" or is_stored(project, value)):
+        return None
+    if isinstance(value, External) and value.path.startswith(models.INJECTED):
+        return None  # a marker that the framework replaces
+    return owner_of(project, value)
+
+
+def _is_parameter(value: Unknown) -> bool:
+    return isinstance(value.node, cst.Param)
+
+
+def _is_fake(project: Project, value: Value) -> bool:
+    module = getattr(getattr(value, "type", None), "module", None)
+    return module is not None and in_tests(module)
+
+
+def handed_on(project: Project) -> dict[Resource, tuple[cst.CSTNode, str]]:
+    """The client parts that code outside the project gets: each with the argument, and who gets it."""
+    found: dict[Resource, tuple[cst.CSTNode, str]] = {}
+    for call, callees in project.callees.items():
+        strangers = [callee for callee in callees if isinstance(callee, (External, Unknown))]
+        if not strangers:
+            continue
+        name = next(
+            (callee.path for callee in strangers if isinstance(callee, External)), "an unknown function"
+        )
+        if _passes_on(name):
+            continue
+        for argument in call.arguments:
+            for value in list(argument.var.values):
+                if isinstance(value, Resource) and value not in found:
+                    found[value] = (argument.node, name)
+    return found
+
+
+def _passes_on(path: str) -> bool:
+    """Whether the analysis follows what is given to the function at ``path``."""
+    tail = path.rpartition(".")[2]
+    return (
+        path in models.RUNNERS
+        or path in models.IDENTITY
+        or tail in models.RUNNER_METHODS
+        or path
+        in ("functools.partial", "threading.Thread", "builtins.getattr", "builtins.hasattr", "builtins.map")
+        or path.startswith(("builtins.", "unittest.mock.", "mock."))
+    )

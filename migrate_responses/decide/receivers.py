@@ -1,0 +1,143 @@
+"""Whose object is it? Tells another SDK from a wrapped client, a double, and the simply unknown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..know import models
+from ..know.kinds import Bound, Class, Client, External, Function, Instance, ModuleValue, Unknown, Value
+from ..know.modules import Module
+from ..know.project import Project
+
+# Packages whose clients copy the spelling.
+SDKS = frozenset(
+    {
+        *("ai21", "aisuite", "anthropic", "any_llm", "cerebras", "cohere", "dashscope", "fireworks", "g4f"),
+        *("groq", "huggingface_hub", "litellm", "llama_api_client", "llama_cpp", "llama_stack_client"),
+        *("lmstudio", "mistralai", "ollama", "openrouter", "perplexity", "portkey_ai", "qianfan", "reka"),
+        *("replicate", "sambanova", "together", "upstage", "volcenginesdkarkruntime", "writerai", "xai_sdk"),
+        *("zai", "zhipuai"),
+    }
+)
+MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "asynctest.")
+
+_ANNOTATED = re.compile(r"a `([\w.]+)`")
+_CALLED = re.compile(r"(\w+)\(\)")
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who a receiver belongs to: the rule that speaks of it, and its name for people."""
+
+    code: str
+    name: str
+
+
+def owner_of(project: Project, value: Value) -> Owner | None:
+    """Whose ``value`` is, if it is something a call can be made on and not an OpenAI client."""
+    match value:
+        case External(path=path):
+            return _external(path)
+        case Unknown(why=why):
+            annotated = _ANNOTATED.search(why)
+            return _annotated(annotated[1]) if annotated is not None else Owner("MR010", why)
+        case Instance(type=cls):
+            return _of_class(project, cls)
+        case Bound(function=function) | (Function() as function) if function.owner is not None:
+            return _of_class(project, function.owner)
+        case ModuleValue(module=module) if _is_local_openai(module):
+            return Owner("MR014", module.path)
+        case _:
+            return None
+
+
+def _external(path: str) -> Owner:
+    root = path.partition(".")[0]
+    called = _CALLED.findall(path)
+    if path.startswith(MOCKS):
+        return Owner("MR803", "a mock")
+    if path.startswith(models.INSTRUCTOR):
+        return Owner("MR012", "instructor")
+    if path.startswith(models.DROP_IN_MODULES) and "openai" in path.lower():
+        return Owner("MR013", _module_part(path))
+    if root in SDKS:
+        return Owner("MR011", root)
+    # What a function returns could be anything; an instance of another package's class is its own.
+    if root != "openai" and "[]" not in path and called and all(name[:1].isupper() for name in called):
+        return Owner("MR011", root)
+    return Owner("MR010", f"`{path.removesuffix('()')}`" if len(path) < 60 else "a value of another library")
+
+
+def _annotated(path: str) -> Owner:
+    owner = _external(f"{path}()")
+    return owner if owner.code != "MR010" else Owner("MR010", f"a `{path}`")
+
+
+def _module_part(path: str) -> str:
+    """``langfuse.openai`` of ``langfuse.openai.OpenAI()``."""
+    parts = path.split(".")
+    last = next((i for i, part in enumerate(parts) if part.lower().startswith("openai")), 0)
+    return ".".join(parts[: last + 1] if parts[last].islower() else parts[: max(last, 1)])
+
+
+def _of_class(project: Project, cls: Class) -> Owner | None:
+    if _is_local_openai(cls.module):
+        return Owner("MR014", cls.module.path)
+    for ancestor in (cls, *project.ancestors(cls)):
+        for base in ancestor.bases:
+            for value in base.values:
+                if isinstance(value, External) and models.is_client_class(value.path):
+                    return None
+    chat = cls.instance.fields.get("chat")
+    if "chat" in cls.members or (chat is not None and chat.values) or "create" in cls.members:
+        return Owner("MR011", f"the class `{cls.name}` of {cls.module.path}")
+    return Owner("MR010", f"a `{cls.name}`")
+
+
+def _is_local_openai(module: Module) -> bool:
+    return "openai" in module.name.split(".")
+
+
+def is_stored(project: Project, value: Value) -> bool:
+    """Whether ``value`` only stands for a slot of something external that the project stores a client in."""
+    if not isinstance(value, External):
+        return False
+    for (path, name), var in project.external_fields.items():
+        slot = value.path in (f"{path}.{name}", f"{path}[]")
+        if slot and any(isinstance(item, Client) for item in var.values):
+            return True
+    return False
+
+
+def in_tests(module: Module) -> bool:
+    """Whether ``module`` is test code, by its path."""
+    parts = module.path.split("/")
+    name = parts[-1]
+    return (
+        name.startswith(("test_", "conftest"))
+        or name.endswith("_test.py")
+        or any(part in ("tests", "test") for part in parts[:-1])
+    )
+
+
+def receiver(node: cst.BaseExpression) -> cst.BaseExpression:
+    """``X`` of ``X.chat.completions.create`` and its kin."""
+    steps = {
+        "create",
+        "parse",
+        "stream",
+        "with_raw_response",
+        "with_streaming_response",
+        "completions",
+        "chat",
+        "beta",
+    }
+    while isinstance(node, cst.Attribute) and node.attr.value in steps:
+        node = node.value
+    return node
+
+
+__all__ = ["MOCKS", "SDKS", "Owner", "in_tests", "is_stored", "owner_of", "receiver"]
