@@ -213,7 +213,8 @@ class Client(Value):
     node: cst.CSTNode
     module: Module
     arguments: dict[str, Var] = field(default_factory=dict)
-    splat: bool = False  # made with **kwargs that could not be followed
+    spelled: set[str] = field(default_factory=set)  # the arguments that are not (only) in a ** dict
+    splat: bool = False  # made with **kwargs; arguments["**"] holds them
     base: Client | None = None  # with_options() of this client
     overrides: list[tuple[str, Var, cst.CSTNode]] = field(default_factory=list)  # client.base_url = ...
 

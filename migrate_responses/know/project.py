@@ -54,6 +54,15 @@ class Project(Calls):
         self._module_client: Client | None = None
         self._externals: dict[str, Var] = {}
         self._seeded: set[Var] = set()
+        self._assumed: frozenset[str] = frozenset()
+        self.assumed_clients: set[Client] = set()
+
+    def assume(self, names: frozenset[str]) -> None:
+        """Take parameters and attributes called one of ``names`` that cannot be resolved for OpenAI clients.
+
+        To be called before :meth:`solve`.
+        """
+        self._assumed = names
 
     def values(self, node: cst.CSTNode) -> list[Value]:
         """What ``node`` can be; empty if nothing is known."""
@@ -126,7 +135,38 @@ class Project(Calls):
             changed |= self._seed_function(function)
         for cls in list(self.classes.values()):
             changed |= self._seed_fields(cls)
+        return changed or self._seed_assumed()
+
+    def _seed_assumed(self) -> bool:
+        """Give a client to what the user vouched for by name and nothing else explains."""
+        if not self._assumed:
+            return False
+        changed = False
+        for function in list(self.functions.values()):
+            for param in syntax.parameters(function.node.params):
+                name = param.name.value
+                if name in self._assumed and param not in self.clients:
+                    changed |= self._assume(param, function.parameters[name], function.module, ())
+        for module in self.modules:
+            for node in module.parents:
+                if isinstance(node, (cst.Name, cst.Attribute)) and node in self.vars and node not in self.clients:
+                    name = (node.attr if isinstance(node, cst.Attribute) else node).value
+                    if name in self._assumed:
+                        changed |= self._assume(node, self.vars[node], module, (name,))
         return changed
+
+    def _assume(self, node: cst.CSTNode, var: Var, module: Module, tails: tuple[str, ...]) -> bool:
+        """Add a client to ``var`` if it is unknown, or something external whose name ends in ``tails``."""
+        for value in var.values:
+            external = isinstance(value, External) and value.path.rpartition(".")[2] in tails
+            if not (external or _is_plain(value)) or isinstance(value, Typed):
+                return False
+            if isinstance(value, Const) and value.value is not None:
+                return False
+        client = self.clients[node] = Client("OpenAI", node, module)
+        self.assumed_clients.add(client)
+        self.solver.add(var, [client])
+        return True
 
     def _seed_function(self, function: Function) -> bool:
         changed = False

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
+from . import models
 from .graph import Var
 from .heap import Heap, is_text
 from .kinds import (
@@ -84,11 +87,13 @@ class Semantics(Heap):
                     self.solver.add(target, [Resource(value.client, (*value.path, name), node, value)])
             case Instance():
                 self._instance_member(value, name, target)
+                self._inherited_client_member(value.type, name, node, target)
             case Class():
                 self._class_member(value, name, target)
             case Super():
                 for base in value.type.bases:
                     self.solver.watch(base, lambda cls: self._super_member(cls, value.owner, name, target))
+                    self._client_base(value.type, base, lambda client: self._client_super(client, name, node, target))
             case ModuleValue():
                 self.solver.flow(self.module_member(value.module, name), target)
             case External():
@@ -157,6 +162,45 @@ class Semantics(Heap):
                 self.solver.add(target, [found])
 
         self.solver.watch(self.lookup(instance.type, name), on)
+
+    def _inherited_client_member(
+        self, cls: Class, name: str, node: cst.CSTNode, target: Var, seen: frozenset[Class] = frozenset()
+    ) -> None:
+        """What an instance of a subclass of the SDK's client has from the SDK."""
+        if name in cls.members or cls in seen:
+            return
+        for base in cls.bases:
+            self._client_base(cls, base, lambda client: self._client_member(client, name, node, target))
+
+            def on(found: Value) -> None:
+                if isinstance(found, Class):
+                    self._inherited_client_member(found, name, node, target, seen | {cls})
+
+            self.solver.watch(base, on)
+
+    def _client_base(self, cls: Class, base: Var, use: Callable[[Client], None]) -> None:
+        """Give the client that ``cls`` is to ``use`` if ``base`` is a client class of the SDK."""
+
+        def on(found: Value) -> None:
+            if isinstance(found, External) and models.is_client_class(found.path):
+                use(self.subclass_client(cls, found.path))
+
+        self.solver.watch(base, on)
+
+    def _client_super(self, client: Client, name: str, node: cst.CSTNode, target: Var) -> None:
+        if name == "__init__":
+            self.solver.add(target, [Method(client, name, node)])
+        else:
+            self._client_member(client, name, node, target)
+
+    def subclass_client(self, cls: Class, path: str) -> Client:
+        """The client that the instances of ``cls``, a subclass of the SDK's class at ``path``, are."""
+        client = self.clients.get(cls.node)
+        if client is None:
+            client = self.clients[cls.node] = Client(path.rpartition(".")[2], cls.node, cls.module)
+        return client
+
+    clients: dict[cst.CSTNode, Client]
 
     def _class_member(self, cls: Class, name: str, target: Var) -> None:
         def on(found: Value) -> None:
