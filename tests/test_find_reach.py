@@ -125,6 +125,18 @@ def test_source_folders() -> None:
     assert reached(files) == ["src/pkg/deep/user.py", "tests/test_llm.py"]
 
 
+def test_a_folder_far_away_is_not_on_the_path() -> None:
+    files = {
+        "llm.py": CALL,
+        "cases/one/vendored/openai/__init__.py": "class OpenAI: ...\n",
+        "cases/one/vendored/llm.py": "def ask(x):\n    pass\n",
+        "packages/core/src/core/__init__.py": CALL,
+        "packages/app/src/app/main.py": "from core import ask\nask(1)\n",
+        "cases/one/user.py": "from core import ask\nask(1)\n",
+    }
+    assert reached(files) == ["packages/app/src/app/main.py"]
+
+
 def test_circles_end() -> None:
     files = {
         "llm.py": "import a\n" + CALL,

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
 _IMPORT = re.compile(rb"import(?=[ \t(\\*])")
 _FROM = re.compile(rb"(?:^|[;:\s])from[ \t]+(\.*[ \t]*[\w.]*)[ \t]*$")
+_SOURCE_FOLDERS = frozenset({"lib", "python", "source", "src"})
 _NOISE = re.compile(rb"#[^\n]*|\\\r?\n|[()\r\n]")
 
 
@@ -82,12 +84,14 @@ class Files:
         return self._absolute(folder, parts)
 
     def _absolute(self, folder: str, parts: tuple[str, ...]) -> list[str]:
-        """Of all files whose path ends with ``parts``, those closest to ``folder``."""
+        """Of all files whose path ends with ``parts``, those closest to ``folder`` that Python could mean."""
+        if not parts or parts[0] in sys.stdlib_module_names:
+            return []
         best: list[str] = []
         nearest = -1
-        for path in self._by_last.get(parts[-1], ()) if parts else ():
+        for path in self._by_last.get(parts[-1], ()):
             root = "/".join(path[: -len(parts)])
-            if path[-len(parts) :] != parts or (root in self._packages and root != folder):
+            if path[-len(parts) :] != parts or not self._on_path(root, folder):
                 continue
             close = _shared(root, folder)
             if close > nearest:
@@ -96,10 +100,25 @@ class Files:
                 best.extend(self._existing(path))
         return best
 
+    def _on_path(self, root: str, folder: str) -> bool:
+        """Whether modules of ``folder`` can import from ``root``: the folder itself, one above it, or a
+        neighbour of one above it that holds another part of the project. A package is no root.
+        """
+        if root == folder:
+            return True
+        if root in self._packages:
+            return False
+        base = os.path.dirname(root) if os.path.basename(root) in _SOURCE_FOLDERS else root
+        return _is_above(base, folder) or _is_above(os.path.dirname(base), folder)
+
     def _existing(self, parts: tuple[str, ...]) -> list[str]:
         stem = "/".join(parts)
         inits = "__init__.py" if not stem else f"{stem}/__init__.py"
         return [path for path in (f"{stem}.py", inits) if path in self._paths]
+
+
+def _is_above(one: str, other: str) -> bool:
+    return not one or one == other or other.startswith(one + "/")
 
 
 def _shared(one: str, other: str) -> int:
