@@ -78,6 +78,14 @@ def test_a_difference_is_seen() -> None:
     assert kept_after_all(run, run, ["seed"]) == ["seed"]
 
 
+def test_the_order_of_requests_does_not_count() -> None:
+    first, second, third = ({"turns": [], "model": name} for name in "abc")
+    run = Run("", "", 0, [first, second, second])
+    assert not differences(run, replace(run, requests=[second, first, second]))
+    assert differences(run, replace(run, requests=[first, first, second]))
+    assert '"model": "c"' in differences(run, replace(run, requests=[second, third, second]))
+
+
 def test_instructions_are_worth_the_first_system_message() -> None:
     def request(role: str) -> Run:
         turns = [{"role": role, "parts": [{"text": "Be brief."}]}, {"role": "user", "parts": []}]

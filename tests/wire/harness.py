@@ -124,9 +124,7 @@ def differences(before: Run, after: Run, gives_up: Collection[str] = ()) -> str:
             found += _diff(f"file {name}", mask(before.files.get(name, "")), mask(after.files.get(name, "")))
     if len(before.requests) != len(after.requests):
         found.append(f"requests: {len(before.requests)} before, {len(after.requests)} after")
-    for number, (old, new) in enumerate(zip(before.requests, after.requests, strict=False), 1):
-        old, new = _aligned(old, new)
-        old, new = _without(old, gives_up), _without(new, gives_up)
+    for number, old, new in _unpaired(before.requests, after.requests, gives_up):
         found += _diff(f"request {number}", _pretty(old), _pretty(new))
     return "\n\n".join(found)
 
@@ -146,6 +144,33 @@ def mask(text: str) -> str:
     for pattern, replacement in MASKS:
         text = pattern.sub(replacement, text)
     return text
+
+
+def _unpaired(
+    before: Sequence[Json], after: Sequence[Json], gives_up: Collection[str]
+) -> list[tuple[int, Json, Json]]:
+    """Requests without an equal on the other side, with their number before, as far as they can be paired.
+
+    The order does not count: programs that ask for several things at once send them in any order, and a
+    change of order where it matters shows in what a program prints.
+    """
+    rest = list(after)
+    lonely: list[tuple[int, Json]] = []
+    for number, old in enumerate(before, 1):
+        twins = (new for new in rest if len(set(map(_pretty, _compared(old, new, gives_up)))) == 1)
+        twin = next(twins, None)
+        if twin is None:
+            lonely.append((number, old))
+        else:
+            rest.remove(twin)
+    return [
+        (number, *_compared(old, new, gives_up)) for (number, old), new in zip(lonely, rest, strict=False)
+    ]
+
+
+def _compared(old: Json, new: Json, gives_up: Collection[str]) -> tuple[Json, Json]:
+    old, new = _aligned(old, new)
+    return _without(old, gives_up), _without(new, gives_up)
 
 
 def _aligned(old: Json, new: Json) -> tuple[Json, Json]:
