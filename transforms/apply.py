@@ -61,6 +61,30 @@ class _Applier(cst.CSTTransformer):
             if not isinstance(result, cst.CSTNode):
                 break
             result = edit.apply(original_node, result)
+        if isinstance(result, cst.FormattedString):
+            result = _requote(result)
         if result is cst.RemovalSentinel.REMOVE:
             self._removed.add(original_node)
         return result
+
+
+def _requote(node: cst.FormattedString) -> cst.FormattedString:
+    """Strings that edits put into an f-string must not end it (before Python 3.12 they would)."""
+    quote = node.end
+    if len(quote) != 1:
+        return node
+    flip = _Requote(quote, "'" if quote == '"' else '"')
+    parts = [part.visit(flip) if isinstance(part, cst.FormattedStringExpression) else part for part in node.parts]
+    return node.with_changes(parts=parts)
+
+
+class _Requote(cst.CSTTransformer):
+    def __init__(self, quote: str, other: str) -> None:
+        super().__init__()
+        self._quote, self._other = quote, other
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+        if original_node.quote != self._quote or self._other in original_node.raw_value:
+            return updated_node
+        text = f"{original_node.prefix}{self._other}{original_node.raw_value}{self._other}"
+        return updated_node.with_changes(value=text)

@@ -41,6 +41,8 @@ def plan(context: Context) -> None:
         if not _is_test(context, node, module) and not _is_carrier(context, node, module):
             for shape in shapes:
                 bare.setdefault(shape.site, node)
+    for node, module, shapes in context.shaped:
+        _read(context, node, module, shapes, bare)
     for node, module, shapes in nodes:
         sites = {shape.site for shape in shapes}
         if any(site in bare for site in sites):
@@ -49,8 +51,6 @@ def plan(context: Context) -> None:
                 context.unsafe(place, module, sites, "MR302", f"`{context.source(place, module)}` is used as text")
         else:
             _test(context, node, module, sites)
-    for node, module, shapes in context.shaped:
-        _read(context, node, module, shapes, bare)
 
 
 def _streams(context: Context, shape: Shape) -> bool:
@@ -132,6 +132,8 @@ def _shape(context: Context, node: cst.CSTNode) -> Shape:
 
 def _is_test(context: Context, node: cst.BaseExpression, module: Module) -> bool:
     parent = module.parents.get(node)
+    if isinstance(parent, cst.Match):
+        return is_simple_response(node)
     return (isinstance(parent, cst.Comparison) and _wanted(context, parent, node) is not None) or truth_tested(module, node)
 
 
@@ -177,6 +179,10 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
     parent = module.parents.get(node)
     if truth_tested(module, node):
         context.edit(node, module, sites, lambda o, u: cst.Name("True"), "MR311")
+        return
+    if isinstance(parent, cst.Match):
+        whole = spelled_out(context, sites)
+        context.edit(node, module, sites, lambda o, u: whole(u), "MR311")  # type: ignore[arg-type]
         return
     if not isinstance(parent, cst.Comparison):
         return
