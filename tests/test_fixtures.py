@@ -56,7 +56,12 @@ def check_result(before: Mapping[str, bytes], expected: Mapping[str, bytes], set
 
 def text(data: bytes | None) -> str | None:
     """Bytes in a form that pytest shows line by line; equal if and only if the bytes are."""
-    return None if data is None else data.decode("utf-8", "surrogateescape")
+    if data is None:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return f"not UTF-8: {data.decode('latin-1')}"
 
 
 def is_python(data: bytes) -> bool:
