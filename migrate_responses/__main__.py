@@ -1,6 +1,19 @@
-"""``python -m migrate_responses`` is the same as ``migrate-responses``."""
+"""The entry point, both as ``migrate-responses`` and as ``python -m migrate_responses``."""
 
-from migrate_responses.cli import main
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Run the command line; an interruption is quiet even while it is still being loaded."""
+    try:
+        from migrate_responses import cli
+    except KeyboardInterrupt:
+        sys.exit(130)
+    cli.main()
+
 
 if __name__ == "__main__":
     main()

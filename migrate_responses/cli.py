@@ -26,6 +26,7 @@ from migrate_responses.show.screen import Screen
 
 EXIT_FINDINGS = 1
 EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
 STDIN_NAME = "stdin.py"
 
 _STATUS = """\b
@@ -436,7 +437,9 @@ def main() -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(130)
+        # A thread of the engine may still be at work. It writes nothing, and nobody should wait for it.
+        sys.stdout.flush()
+        os._exit(EXIT_INTERRUPTED)
     except Exception:
         import traceback
 

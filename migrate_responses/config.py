@@ -70,9 +70,9 @@ def load(path: str) -> Options:
 def _options(table: Mapping[str, object], path: str) -> Options:
     values: dict[str, Any] = {}
     for key, value in table.items():
-        convert = _KEYS.get(key)
+        convert = KEYS.get(key)
         if convert is None:
-            raise ConfigError(f"{path}: unknown key {key!r} in [{TABLE}]{_suggestion(key, _KEYS)}")
+            raise ConfigError(f"{path}: unknown key {key!r} in [{TABLE}]{_suggestion(key, KEYS)}")
         try:
             values[key.replace("-", "_")] = convert(value)
         except ValueError as error:
@@ -133,7 +133,7 @@ def _api_defaults(value: object) -> str:
     return str(value)
 
 
-_KEYS: dict[str, Callable[[object], object]] = {
+KEYS: dict[str, Callable[[object], object]] = {
     "unsafe-fixes": _flag,
     "api-defaults": _api_defaults,
     "assume-responses": _strings,

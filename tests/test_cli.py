@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from migrate_responses import __version__, cli
+from migrate_responses.config import KEYS, load
 from tests import engine_double
 
 CALL = "client.chat.completions.create(messages=m)\n"
@@ -225,12 +227,20 @@ def test_help() -> None:
         assert "--no-color" in run(name, "-h").output
 
 
-def test_every_common_option_is_in_the_readme() -> None:
+def test_the_configuration_in_the_readme_is_complete() -> None:
+    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```toml\n(.*?)```", readme, re.DOTALL)
+    Path("pyproject.toml").write_text(block, encoding="utf-8")
+    assert load("pyproject.toml").exclude
+    assert re.findall(r"^([\w-]+) = ", block, re.MULTILINE) == list(KEYS)
+
+
+def test_every_option_is_in_the_readme() -> None:
     readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
     for command in cli.cli.commands.values():
         for parameter in command.params:
             if isinstance(parameter, click.Option):
-                assert f"`{parameter.opts[-1]}" in readme, parameter.opts
+                assert re.search(rf"[` ]{parameter.opts[-1]}\b", readme), parameter.opts
 
 
 def test_version() -> None:

@@ -1,0 +1,259 @@
+"""The program as a process: what it loads, how it ends, what a terminal shows, and git and pre-commit."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = [sys.executable, "-m", "migrate_responses"]
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and terminals")
+
+BEFORE = """\
+from openai import OpenAI
+
+client = OpenAI()
+answer = client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": "Hi"}])
+print(answer.choices[0].message.content)
+"""
+AFTER = """\
+from openai import OpenAI
+
+client = OpenAI()
+answer = client.responses.create(model="gpt-4.1", input="Hi", store=False)
+print(answer.output_text)
+"""
+HELD = BEFORE.replace('"Hi"}]', '"[red]\\x1b[31m"}], stop=["\x1b[2J"]')
+
+
+def run(*arguments: str, cwd: Path, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*PROGRAM, *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True)
+
+
+# -- what is loaded
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["diff", "--help"], ["explain", "MR112"], ["check", "-q"]]
+)
+def test_nothing_heavy_is_loaded_for_light_work(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "plain.py").write_text("x = 1\n", encoding="utf-8")
+    script = (
+        "import sys\n"
+        "from migrate_responses.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n"
+        "    print(sorted({'libcst', 'rich', 'pathspec'} & sys.modules.keys()), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_version(tmp_path: Path) -> None:
+    assert run("--version", cwd=tmp_path).stdout.startswith("migrate-responses, version ")
+
+
+# -- from end to end
+
+
+def variants(text: str) -> dict[str, bytes]:
+    data = text.encode()
+    return {"app.py": data, "windows.py": data.replace(b"\n", b"\r\n"), "bom.py": b"\xef\xbb\xbf" + data}
+
+
+def test_apply_and_the_piped_diff_agree_and_are_stable(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    before, after = variants(BEFORE), variants(AFTER)
+    for name, data in before.items():
+        (tmp_path / name).write_bytes(data)
+    git(tmp_path, "add", "-A")
+    shutil.copytree(tmp_path, tmp_path / "copy" / "x", ignore=shutil.ignore_patterns("copy"))
+    patched = tmp_path / "copy" / "x"
+    diff = subprocess.run([*PROGRAM, "diff", "-q"], cwd=patched, capture_output=True, check=True).stdout
+    subprocess.run(["git", "apply", "-"], cwd=patched, input=diff, check=True)
+    shutil.move(patched, tmp_path.parent / f"{tmp_path.name}-patched")
+    run("apply", cwd=tmp_path)
+    for name, data in after.items():
+        assert (tmp_path / name).read_bytes() == data
+        assert (tmp_path.parent / f"{tmp_path.name}-patched" / name).read_bytes() == data
+    assert run("diff", cwd=tmp_path).stdout == ""
+    run("check", cwd=tmp_path)
+
+
+def test_held_back_then_accepted(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(BEFORE.replace('"Hi"}]', '"Hi"}], stop=["x"]'), encoding="utf-8")
+    assert "MR112" in run("check", cwd=tmp_path, status=1).stdout
+    run("check", "--allow-todo", cwd=tmp_path, status=1)
+    run("apply", cwd=tmp_path)
+    assert "# TODO(migrate-responses): MR112" in (tmp_path / "app.py").read_text(encoding="utf-8")
+    run("check", "--allow-todo", cwd=tmp_path)
+    run("check", cwd=tmp_path, status=1)
+
+
+def test_a_bad_file_beside_good_ones(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text(BEFORE, encoding="utf-8")
+    (tmp_path / "python2.py").write_text("import openai\nprint 'hello'\n", encoding="utf-8")
+    (tmp_path / "latin.py").write_bytes(b"import openai\nx = '\xe9'\n")
+    (tmp_path / "deep.py").write_text("import openai\nx = " + "+".join(["1"] * 3000) + "\n", encoding="utf-8")
+    done = run("apply", cwd=tmp_path, status=2)
+    assert (tmp_path / "good.py").read_text(encoding="utf-8") == AFTER
+    assert "python2.py:2:" in done.stderr
+    assert "MR901" in done.stderr
+    assert "latin.py: MR902" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# -- how it ends
+
+
+@POSIX
+def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"app{number}.py").write_text(BEFORE, encoding="utf-8")
+    command = f"{' '.join(PROGRAM)} diff -q | head -n 1"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "--- a/app0.py\n"
+    assert done.stderr == ""
+
+
+@POSIX
+def test_ctrl_c_is_quiet_and_leaves_files_whole(tmp_path: Path) -> None:
+    for number in range(150):
+        (tmp_path / f"app{number}.py").write_text(BEFORE * 4, encoding="utf-8")
+    process = subprocess.Popen(
+        [*PROGRAM, "apply"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.8)
+    assert process.poll() is None, "it was too fast to be interrupted"
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (out, err.strip()) == ("", "")
+    assert time.monotonic() - started < 3
+    assert {path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {BEFORE * 4}
+    assert len(list(tmp_path.iterdir())) == 150
+
+
+# -- on a terminal
+
+
+def on_terminal(*arguments: str, cwd: Path, **environment: str) -> str:
+    """What the program writes to a terminal of 80 columns."""
+    import pty
+
+    master, slave = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        cwd=cwd,
+        env={**kept, "TERM": "xterm-256color", **environment},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    seen = b""
+    while select.select([master], [], [], 60)[0]:
+        try:
+            data = os.read(master, 65536)
+        except OSError:  # Linux tells the end of a terminal like this
+            break
+        if not data:
+            break
+        seen += data
+    process.wait(timeout=60)
+    os.close(master)
+    return seen.decode()
+
+
+@POSIX
+def test_terminal_shows_colour_and_disarms_the_source(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(BEFORE + HELD, encoding="utf-8")
+    seen = on_terminal("diff", cwd=tmp_path)
+    assert "\x1b[32m+answer = client.responses.create(" in seen
+    assert "\x1b[2J" not in seen
+    assert "\\x1b[2J" in seen
+    assert "[red]" in seen
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("arguments", "environment"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})]
+)
+def test_terminal_without_colour(tmp_path: Path, arguments: list[str], environment: dict[str, str]) -> None:
+    (tmp_path / "app.py").write_text(BEFORE, encoding="utf-8")
+    seen = on_terminal("diff", *arguments, cwd=tmp_path, **environment)
+    assert "+answer = client.responses.create(" in seen
+    assert "\x1b[3" not in seen
+
+
+# -- pre-commit
+
+
+def test_the_hooks_are_what_they_say() -> None:
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    assert text.count("require_serial: true") == 2
+    assert "entry: migrate-responses apply --allow-dirty" in text
+    assert "entry: migrate-responses check" in text
+
+
+@pytest.mark.skipif(shutil.which("pre-commit") is None, reason="pre-commit is not installed")
+def test_pre_commit(tmp_path: Path) -> None:
+    """The hooks' own entries, run by the real program in the environment at hand."""
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    hooks = hooks.replace("language: python", "language: system")
+    indented = "".join(f"      {line}\n" for line in hooks.splitlines() if not line.startswith("#"))
+    (repository / ".pre-commit-config.yaml").write_text(
+        f"repos:\n  - repo: local\n    hooks:\n{indented}", encoding="utf-8"
+    )
+    (repository / "app.py").write_text(BEFORE, encoding="utf-8")
+    (repository / "untouched.py").write_text(BEFORE, encoding="utf-8")
+    git(repository, "init", "-q")
+    git(repository, "add", ".pre-commit-config.yaml", "app.py")
+
+    def hook(name: str) -> subprocess.CompletedProcess[str]:
+        command = ["pre-commit", "run", name, "--color=never"]
+        return subprocess.run(
+            command, cwd=repository, env=environment, capture_output=True, text=True, check=False
+        )
+
+    assert hook("migrate-responses-check").returncode == 1
+    first = hook("migrate-responses")
+    assert first.returncode == 1, first.stdout
+    assert "files were modified by this hook" in first.stdout
+    assert (repository / "app.py").read_text(encoding="utf-8") == AFTER
+    assert (repository / "untouched.py").read_text(encoding="utf-8") == BEFORE
+    git(repository, "add", "app.py")
+    second = hook("migrate-responses")
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert hook("migrate-responses-check").returncode == 0
