@@ -1,4 +1,4 @@
-"""What surrounds a module: who imports whom, what is put into the environment, where a node stands."""
+"""What surrounds a module: who imports whom, what is put into the environment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from ..know.graph import Var
 from ..know.kinds import Const, External, Invocation
@@ -23,20 +22,10 @@ class Ambient:
         self._project = project
         self._reach: dict[Module, set[Module]] | None = None
         self._assigned: dict[str, list[tuple[Var, cst.CSTNode, Module]]] | None = None
-        self._lines: dict[Module, dict[cst.CSTNode, int]] = {}
 
     def module_of(self, node: cst.CSTNode) -> Module | None:
         """The module that ``node`` belongs to."""
         return next((module for module in self._project.modules if node in module.parents), None)
-
-    def line(self, module: Module, node: cst.CSTNode) -> int:
-        """The line on which ``node`` begins."""
-        lines = self._lines.get(module)
-        if lines is None:
-            wrapper = MetadataWrapper(module.tree, unsafe_skip_copy=True)
-            positions = wrapper.resolve(PositionProvider)
-            lines = self._lines[module] = {key: item.start.line for key, item in positions.items()}
-        return lines.get(node, 0)
 
     # -- imports -------------------------------------------------------------------------
 

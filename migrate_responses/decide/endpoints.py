@@ -70,13 +70,10 @@ class _Judges:
         if not faults:
             return None
         fault = faults[0]
-        node = fault.node or client.node
-        where = (self.ambient.module_of(node) if fault.node is not None else None) or client.module
-        detail = fault.detail
-        several = site is not None and len(site.clients) > 1
-        if several or len({item.detail for item in faults}) > 1:
-            detail = f"{detail} (line {self.ambient.line(where, node)})"
-        return Reason(fault.code, Level.MANUAL, detail, node, where)
+        where = self.ambient.module_of(fault.node) if fault.node is not None else None
+        if fault.node is None or where is None:
+            return Reason(fault.code, Level.MANUAL, fault.detail, client.node, client.module)
+        return Reason(fault.code, Level.MANUAL, fault.detail, fault.node, where)
 
     def _faults(self, client: Client, module: Module, settings: Settings) -> Iterator[_Fault]:
         if any(item.text is not None for item in self._given(client, "provider", module)):
@@ -91,13 +88,13 @@ class _Judges:
             return
         for url in urls:
             fault = _plain_fault(url, settings)
-            if fault is not None:
-                yield fault
+            if fault is not None:  # one of several values: say which
+                yield replace(fault, node=fault.node or (url.node if len(urls) > 1 else None))
 
     # -- arguments -----------------------------------------------------------------------
 
     def _given(self, client: Client, name: str, module: Module) -> list[Text]:
-        """What argument ``name`` can be, ``with_options`` and assignments seen; ``NOTHING`` if it is left out."""
+        """What argument ``name`` can be, later assignments included; ``NOTHING`` if it is left out."""
         found: list[Text] = []
         link: Client | None = client
         while link is not None:
@@ -150,13 +147,15 @@ class _Judges:
         for item in self._given(client, "azure_deployment", module):
             if item.text is not None:
                 name = f"`{item.text}`" if item.is_known else item.why
-                yield _Fault("MR024", f"the deployment {name} is named in the client", item.place)
+                yield _Fault(
+                    "MR024", f"the client names the deployment {name}, which Responses ignores", item.place
+                )
         for url in given:
             text = url.text or ""
             if "/deployments/" in text:
-                yield _Fault("MR024", f"`{_shown(text)}` holds the deployment", url.place)
+                yield _Fault("MR024", f"base_url `{_shown(text)}` names a deployment", url.place)
             elif text == GAP and not assumed & {"azure", "dynamic"}:
-                yield _Fault("MR021", f"it comes from {url.why}", url.place)
+                yield _Fault("MR021", f"base_url comes from {url.why}", url.place)
         for endpoint in self._given(client, "azure_endpoint", module):
             split = _split(endpoint.text or "")
             host = split.hostname or ""
@@ -204,7 +203,8 @@ class _Judges:
     def _model_reason(self, code: str, name: str, node: cst.CSTNode, site: Site) -> Reason:
         module = self.ambient.module_of(node)
         place = (node, module) if module is not None else (site.node, site.module)
-        return Reason(code, Level.MANUAL, f"`{name}`", *place)
+        fault = "is not a model of OpenAI" if code == "MR025" else "answers on Chat Completions only"
+        return Reason(code, Level.MANUAL, f"`{name}` {fault}", *place)
 
     def _is_plain(self, site: Site, settings: Settings) -> bool:
         """Whether every client of ``site`` is taken to talk to OpenAI, with nothing vouched for."""
@@ -269,7 +269,7 @@ def _plain_fault(url: Text, settings: Settings) -> _Fault | None:
             return None
         if "dynamic" in settings.assume_responses:
             return None
-        return _Fault("MR021", f"it comes from {url.why}" if url.why else f"`{_shown(text)}`", url.place)
+        return _Fault("MR021", f"base_url comes from {url.why or _shown(text)}", url.place)
     host = suffix.lstrip(".") if GAP in host else host
     if providers.is_openai(host) or _vouched(split, settings):
         return None
@@ -277,11 +277,13 @@ def _plain_fault(url: Text, settings: Settings) -> _Fault | None:
         if _is_v1(text) or "azure" in settings.assume_responses:
             return None
         if "/deployments/" in text:
-            return _Fault("MR024", f"`{_shown(text)}` holds the deployment", url.place)
-        return _Fault("MR020", f"`{_shown(text)}` is Azure, which serves it under /openai/v1", url.place)
+            return _Fault("MR024", f"base_url `{_shown(text)}` names a deployment", url.place)
+        return _Fault(
+            "MR020", f"`{_shown(text)}` is Azure, which serves /responses under /openai/v1/", url.place
+        )
     provider = providers.find(split) if GAP not in authority else None
-    known = f" is {provider.name}: {provider.known}" if provider is not None else ""
-    return _Fault("MR020", f"`{_shown(text)}`{known}", url.place)
+    known = f"{provider.name}, which {provider.known}" if provider is not None else "another host"
+    return _Fault("MR020", f"`{_shown(text)}` is {known}", url.place)
 
 
 def _shown(text: str) -> str:
@@ -303,13 +305,19 @@ def _version_fault(item: Text) -> _Fault | None:
     if item.defaulted:
         return None  # judged by the literal that stands in for the variable
     if not item.is_known:
-        return _Fault("MR023", f"it comes from {item.why}" if item.why else "it is left out", item.place)
+        return _Fault(
+            "MR023", f"api_version {f'comes from {item.why}' if item.why else 'is left out'}", item.place
+        )
     match = _VERSION.fullmatch(item.text or "")
     if match is None:
-        return _Fault("MR023", f"`{item.text}`", item.place)
+        return _Fault("MR023", f"api_version `{item.text}` is not understood", item.place)
     if match[2] is None:
-        return _Fault("MR022", f"`{match[0]}` is a dated GA version", item.place)
-    return None if match[1] >= FIRST_VERSION else _Fault("MR022", f"`{match[0]}`", item.place)
+        return _Fault("MR022", f"api_version `{match[0]}` is a GA version without Responses", item.place)
+    return (
+        None
+        if match[1] >= FIRST_VERSION
+        else _Fault("MR022", f"api_version `{match[0]}` is older than {FIRST_VERSION}-preview", item.place)
+    )
 
 
 __all__ = ["has_argument", "is_instructor_site", "judge", "judge_site"]

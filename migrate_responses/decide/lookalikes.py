@@ -28,6 +28,14 @@ _VERDICTS = {
     Level.UNSAFE: Verdict.UNSAFE,
     Level.MANUAL: Verdict.MANUAL,
 }
+_SENTENCES = {
+    "MR010": "where the client comes from is not known: {}",
+    "MR011": "the client belongs to {}",
+    "MR012": "the client is wrapped by {}",
+    "MR013": "`{}` stands in for the SDK",
+    "MR014": "`openai` is the project's own {}",
+    "MR803": "the client is {}",
+}
 _NOTES = frozenset({"MR011", "MR012", "MR013", "MR014"})
 _LEGACY = re.compile(r"openai\.(\w+(\(\))?\.)?(completions\.create|Completion\.a?create)")
 BATCH_URL = "/v1/chat/completions"
@@ -130,7 +138,11 @@ class _Finder:
         if any(isinstance(value, Resource) for value in values):
             argument = module.parents.get(node)
             _, name = self.handed.get(argument, (None, "")) if argument is not None else (None, "")
-            detail = f"it goes to `{name}`" if name else "where it is called is not in sight"
+            detail = (
+                f"`{node.attr.value}` goes to `{name}`"
+                if name
+                else f"where `{node.attr.value}` is called is not in sight"
+            )
             return Reason("MR034", Level.MANUAL, detail, node, module)
         if called is not None and _has_keyword(self.project, called, "response_model"):
             return Reason("MR012", Level.NOTE, "the call has `response_model=`", node, module)
@@ -214,7 +226,9 @@ class _Finder:
     def _stored(self, node: cst.Attribute, called: cst.Call | None, module: Module) -> Reason | None:
         values = self.project.values(node)
         if any(isinstance(value, Resource) for value in values):
-            return Reason("MR033", Level.MANUAL, f"`{node.attr.value}`", node, module)
+            return Reason(
+                "MR033", Level.MANUAL, f"`{node.attr.value}` reads stored completions", node, module
+            )
         if called is None:
             return None
         reason = self._foreign(node, module)
@@ -232,7 +246,11 @@ class _Finder:
         if double is not None:
             return double
         _, name = self.handed.get(parent, (None, "")) if parent is not None else (None, "")
-        detail = f"it goes to `{name}`" if name else "what is called on it is not in sight"
+        detail = (
+            f"`{node.attr.value}` goes to `{name}`"
+            if name
+            else f"what is called on `{node.attr.value}` is not in sight"
+        )
         return Reason("MR036", Level.MANUAL, detail, node, module)
 
     # -- calls ---------------------------------------------------------------------------
@@ -301,7 +319,7 @@ def _mentions(node: cst.SimpleString | cst.FormattedString) -> bool:
 
 def _reason(owner: Owner, node: cst.CSTNode, module: Module) -> Reason:
     level = Level.NOTE if owner.code in _NOTES else Level.UNSAFE if owner.code == "MR803" else Level.MANUAL
-    return Reason(owner.code, level, owner.name, node, module)
+    return Reason(owner.code, level, _SENTENCES[owner.code].format(owner.name), node, module)
 
 
 def _source(module: Module, node: cst.CSTNode) -> str:

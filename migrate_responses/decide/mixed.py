@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
 
 from ..config import Settings
 from ..know import models
-from ..know.kinds import Client, External, Partial, Resource, Site, Unknown, Value
+from ..know.kinds import Client, External, Instance, Partial, Resource, Site, Unknown, Value
 from ..know.project import Project
 from ..know.semantics import METHODS
 from ..results import Level
@@ -47,20 +48,23 @@ class Others:
 
 
 def _mixed(project: Project, site: Site, settings: Settings, origins: Origins) -> Iterator[Reason]:
-    """Reasons against ``site`` when its receiver is not always an OpenAI client."""
+    """Reasons against ``site`` when its receiver is not always an OpenAI client; one of a kind."""
     assumed = any(client in project.assumed_clients for client in site.clients)
+    found: dict[str, Reason] = {}
     for node in _receivers(project, site):
         for value in project.values(node):
             owner = _stranger(project, value, settings, assumed)
             if owner is None:
                 continue
-            is_double = owner.code == "MR803" or _is_fake(project, value)
+            is_double = owner.code == "MR803" or _is_fake(value)
             code, level = ("MR803", Level.UNSAFE) if is_double else (owner.code, Level.MANUAL)
-            yield Reason(code, level, f"the receiver can also be {owner.name}", site.node, site.module)
+            detail = f"the receiver can also be {owner.name}"
+            found.setdefault(code, Reason(code, level, detail, site.node, site.module))
         var = project.vars.get(node)
         if var is not None and not assumed and origins.unseen(var) is not None:
             detail = "the receiver can also be something that could not be followed"
-            yield Reason("MR010", Level.MANUAL, detail, site.node, site.module)
+            found.setdefault("MR010", Reason("MR010", Level.MANUAL, detail, site.node, site.module))
+    yield from found.values()
 
 
 def _receivers(project: Project, site: Site) -> list[cst.CSTNode]:
@@ -69,9 +73,11 @@ def _receivers(project: Project, site: Site) -> list[cst.CSTNode]:
     for resource in site.resources:
         link: Resource | None = resource
         while link is not None:
-            if isinstance(link.node, cst.Attribute):
+            previous = link.previous
+            handle = previous is None or previous.node is not getattr(link.node, "value", None)
+            if isinstance(link.node, cst.Attribute) and handle:
                 nodes[link.node.value] = None
-            link = link.previous
+            link = previous
     called = project.values(site.node.func)
     if any(isinstance(value, (Resource, Partial)) for value in called):
         nodes[site.node.func] = None
@@ -91,13 +97,16 @@ def _stranger(project: Project, value: Value, settings: Settings, assumed: bool)
     return owner_of(project, value)
 
 
+_OF_PARAMETER = re.compile(r" of parameter `\w+`$")  # an attribute of it
+
+
 def _is_parameter(value: Unknown) -> bool:
-    return isinstance(value.node, cst.Param)
+    return isinstance(value.node, cst.Param) or _OF_PARAMETER.search(value.why) is not None
 
 
-def _is_fake(project: Project, value: Value) -> bool:
-    module = getattr(getattr(value, "type", None), "module", None)
-    return module is not None and in_tests(module)
+def _is_fake(value: Value) -> bool:
+    """Whether ``value`` is an instance of a class that the tests define."""
+    return isinstance(value, Instance) and in_tests(value.type.module)
 
 
 def handed_on(project: Project) -> dict[Resource, tuple[cst.CSTNode, str]]:

@@ -43,7 +43,7 @@ class Provider:
             "yes": "serves /responses",
             "partly": "serves part of /responses",
             "no": "has no /responses",
-            "unknown": "not known to serve /responses",
+            "unknown": "is not known to serve /responses",
         }[self.serves]
         if self.since:
             text += f" since {self.since}"

@@ -106,8 +106,8 @@ def is_stored(project: Project, value: Value) -> bool:
     if not isinstance(value, External):
         return False
     for (path, name), var in project.external_fields.items():
-        slot = value.path in (f"{path}.{name}", f"{path}[]")
-        if slot and any(isinstance(item, Client) for item in var.values):
+        slots = (f"{path}.{name}.", f"{path}[].")
+        if f"{value.path}.".startswith(slots) and any(isinstance(item, Client) for item in var.values):
             return True
     return False
 

@@ -63,7 +63,9 @@ def _by_host(text: str, node: cst.CSTNode, module: Module) -> Reason:
     host = (split.hostname or "").lower()
     if host and "gap" not in host and not providers.is_openai(host) and not providers.is_azure(host):
         provider = providers.find(split)
-        return Reason("MR011", Level.NOTE, provider.name if provider else host, node, module)
+        return Reason(
+            "MR011", Level.NOTE, f"the request goes to {provider.name if provider else host}", node, module
+        )
     return Reason("MR032", Level.MANUAL, "", node, module)
 
 
