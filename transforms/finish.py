@@ -34,7 +34,7 @@ def plan(context: Context) -> None:
         (node, module, [shape for shape in shapes if shape.kind is Kind.FINISH])
         for node, module, shapes in context.shaped
         if isinstance(node, cst.BaseExpression)
-        and any(shape.kind is Kind.FINISH and not _streams(context, shape) for shape in shapes)
+        and any(shape.kind is Kind.FINISH for shape in shapes)
     ]
     bare: dict[Site, cst.CSTNode] = {}
     for node, module, shapes in nodes:
@@ -51,22 +51,6 @@ def plan(context: Context) -> None:
                 context.unsafe(place, module, sites, "MR302", f"`{context.source(place, module)}` is used as text")
         else:
             _test(context, node, module, sites)
-
-
-def _streams(context: Context, shape: Shape) -> bool:
-    """Whether a finish reason stems from a chunk: told by where it was read."""
-    return shape.site in _chunk_sites(context) and shape.form == "object"
-
-
-def _chunk_sites(context: Context) -> set[Site]:
-    return {
-        shape.site
-        for node, module, shapes in context.shaped
-        for shape in shapes
-        if shape.kind is Kind.CHUNK_CHOICE
-    } - {
-        shape.site for node, module, shapes in context.shaped for shape in shapes if shape.kind is Kind.CHOICE
-    }
 
 
 def _read(context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape], bare: dict[Site, cst.CSTNode]) -> None:

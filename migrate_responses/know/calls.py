@@ -10,6 +10,7 @@ from .heap import is_text
 from .kinds import (
     DUMPS,
     JSON_DUMPS,
+    TEXTS,
     Argument,
     Bound,
     Class,
@@ -319,7 +320,7 @@ class Calls(Semantics):
                 self.solver.flow(argument.var, call.result)
         elif name == "pop" and shape.kind is Kind.TOOL_CALLS:
             self.elements(shape, call.result)
-        elif shape.kind in (Kind.CONTENT, Kind.DELTA_TEXT, Kind.REFUSAL, Kind.LEAF, Kind.ROLE, Kind.FINISH):
+        elif shape.kind in TEXTS:
             self._text_method(name, call)
 
     # -- code outside the project --------------------------------------------------------

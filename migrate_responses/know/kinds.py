@@ -50,6 +50,9 @@ class Kind(enum.Enum):
     DELTA_CALLS = "tool calls of a delta"
     DELTA_CALL = "tool call of a delta"
     DELTA_FUNCTION = "function of a delta's tool call"
+    DELTA_ROLE = "role of a delta"
+    DELTA_REFUSAL = "refusal of a delta"
+    CHUNK_FINISH = "finish reason of a chunk"
     RAW = "raw response"
     MANAGER = "stream manager"  # what .stream() and with_streaming_response give before `with`
     EVENT = "helper event"  # events of client.chat.completions.stream()
@@ -63,6 +66,8 @@ STRUCTURAL = frozenset(Kind) - {
     Kind.PARSED,
     Kind.LEAF,
     Kind.DELTA_TEXT,
+    Kind.DELTA_ROLE,
+    Kind.DELTA_REFUSAL,
     Kind.RAW,
     Kind.MANAGER,
 }
@@ -78,6 +83,9 @@ STREAM_KINDS = frozenset(
         Kind.DELTA_CALLS,
         Kind.DELTA_CALL,
         Kind.DELTA_FUNCTION,
+        Kind.DELTA_ROLE,
+        Kind.DELTA_REFUSAL,
+        Kind.CHUNK_FINISH,
         Kind.MANAGER,
         Kind.EVENT,
     }
@@ -127,12 +135,13 @@ SHAPES: dict[tuple[Kind, str], Kind] = {
     (Kind.CHUNK, "model"): Kind.LEAF,
     (Kind.CHUNK, "created"): Kind.LEAF,
     (Kind.CHUNK_CHOICE, "delta"): Kind.DELTA,
-    (Kind.CHUNK_CHOICE, "finish_reason"): Kind.FINISH,
+    (Kind.CHUNK_CHOICE, "finish_reason"): Kind.CHUNK_FINISH,
     (Kind.CHUNK_CHOICE, "index"): Kind.LEAF,
     (Kind.CHUNK_CHOICE, "logprobs"): Kind.LOGPROBS,
     (Kind.DELTA, "content"): Kind.DELTA_TEXT,
-    (Kind.DELTA, "role"): Kind.ROLE,
-    (Kind.DELTA, "refusal"): Kind.REFUSAL,
+    (Kind.DELTA, "role"): Kind.DELTA_ROLE,
+    (Kind.DELTA, "refusal"): Kind.DELTA_REFUSAL,
+    (Kind.DELTA, "function_call"): Kind.DELTA_FUNCTION,
     (Kind.DELTA, "tool_calls"): Kind.DELTA_CALLS,
     (Kind.DELTA_CALL, "id"): Kind.LEAF,
     (Kind.DELTA_CALL, "index"): Kind.LEAF,
@@ -150,6 +159,21 @@ ELEMENTS: dict[Kind, Kind] = {
     Kind.CHUNK_CHOICES: Kind.CHUNK_CHOICE,
     Kind.DELTA_CALLS: Kind.DELTA_CALL,
 }
+
+# Kinds that are a string (or None): their methods are those of strings.
+TEXTS = frozenset(
+    {
+        Kind.CONTENT,
+        Kind.REFUSAL,
+        Kind.ROLE,
+        Kind.FINISH,
+        Kind.LEAF,
+        Kind.DELTA_TEXT,
+        Kind.DELTA_ROLE,
+        Kind.DELTA_REFUSAL,
+        Kind.CHUNK_FINISH,
+    }
+)
 
 # Methods that give the same value as a plain dict, or as JSON text.
 DUMPS = frozenset({"model_dump", "to_dict", "dict"})

@@ -14,6 +14,7 @@ from .kinds import (
     ELEMENTS,
     JSON_DUMPS,
     SHAPES,
+    TEXTS,
     Bound,
     Class,
     Client,
@@ -118,7 +119,7 @@ class Semantics(Heap):
             self.solver.add(target, [Method(shape, name, node)])
         elif kind is Kind.RAW:
             self.solver.add(target, [Method(shape, name, node)])
-        elif kind in (Kind.CONTENT, Kind.DELTA_TEXT, Kind.REFUSAL, Kind.ROLE, Kind.FINISH, Kind.LEAF):
+        elif kind in TEXTS:
             self.solver.add(target, [Method(shape, name, node)])
         elif shape.form != "object" or kind in _CONTAINERS:
             self.solver.add(target, [Method(shape, name, node)])
