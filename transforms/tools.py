@@ -1,15 +1,351 @@
-"""Tools and the choice between them (MR501 to MR504, MR507 to MR509)."""
+"""Tools lose their inner level wherever they are written (MR501, MR508, MR509); reads follow (MR507).
+
+A tool ``{"type": "function", "function": {...}}`` and the dict inside it are one dict afterwards, so
+``tool["function"]`` is ``tool``. What cannot be found, or is also given to somebody else, holds (MR504).
+"""
 
 from __future__ import annotations
 
-from .context import Context
+from collections.abc import Iterable, Iterator
 
-_NAMES = ("tools", "tool_choice", "functions", "function_call")
+import libcst as cst
+
+from ..decide.escapes import Escape, Way
+from ..know import models
+from ..know.graph import Var
+from ..know.kinds import Const, DictValue, External, SeqValue, Site, Typed, Unknown, Value
+from ..know.modules import Module
+from .context import Context, constants, is_none
+from .flatten import Default, can_flatten, flatten
+from .schema_reads import read_back
+
+PYDANTIC = ("openai.pydantic_function_tool()", "openai.lib._tools.pydantic_function_tool()")
+EMPTY_SCHEMA = '{"type": "object", "properties": {}}'
+_WRITTEN = frozenset({"literal", "keyword"})
+_TEXT = ("json.", "yaml.", "builtins.str", "builtins.repr", "str.format", "toml", "pickle.")
+
+
+class Tools:
+    """The tools of every site: outer dicts, the dicts inside them, and the lists they are in."""
+
+    def __init__(self) -> None:
+        self.outer: dict[DictValue, set[Site]] = {}
+        self.inner: dict[DictValue, set[Site]] = {}
+        self.lists: dict[SeqValue, set[Site]] = {}
+        self.pydantic: set[Site] = set()
 
 
 def plan(context: Context) -> None:
-    """Hold back what no rule rewrites."""
+    """Flatten the tools and the choices of all sites."""
+    found = Tools()
     for site in context.sites:
-        for item in context.request(site).named(*_NAMES):
-            if context.request(site).passes(item.name):
-                context.manual(item.place.node, item.place.module, [site], "MR504", f"`{item.name}` is not understood")
+        request = context.request(site)
+        if request.passes("tools"):
+            _collect(context, site, found)
+        _drop_none(context, site)
+        if request.passes("tool_choice"):
+            _choice(context, site)
+    for tool, sites in found.outer.items():
+        _flatten(context, tool, sites)
+    _pydantic(context, found.pydantic)
+    read_back(context, found.outer, found.inner)
+    for held in (found.outer, found.inner, found.lists):
+        for value, sites in held.items():
+            _escapes(context, value, sites)
+
+
+def _drop_none(context: Context, site: Site) -> None:
+    for item in context.request(site).named("tools", "tool_choice", "functions", "function_call"):
+        node = item.place.node
+        if isinstance(node, cst.Arg) and item.holder is None and is_none(item.place.var):
+            context.edit(node, item.place.module, [site], lambda o, u: cst.RemovalSentinel.REMOVE, "MR108")
+
+
+# -- finding them ------------------------------------------------------------------------
+
+
+def _collect(context: Context, site: Site, found: Tools) -> None:
+    for item in context.request(site).written("tools"):
+        var, place = item.place.var, item.place
+        if var is None or not var.values:
+            _stranger(context, site, place.node, place.module, "where they are made could not be found")
+            continue
+        for value in members(var, found.lists, site):
+            _member(context, site, value, found, place.node, place.module)
+
+
+def members(var: Var, lists: dict[SeqValue, set[Site]], site: Site) -> Iterator[Value]:
+    """What the lists in ``var`` hold, through lists they were made from; what is no list comes as it is."""
+    seen: dict[Value, None] = {}
+    stack = list(var.values)
+    while stack:
+        value = stack.pop()
+        if isinstance(value, SeqValue):
+            if value in seen:
+                continue
+            seen[value] = None
+            lists.setdefault(value, set()).add(site)
+            yield from value.element.values
+            for part in value.items.values():
+                yield from part.values
+            for source in value.derived:
+                stack.extend(source.values)
+        elif not _says_nothing(value):
+            yield value
+
+
+def _says_nothing(value: Value) -> bool:
+    if isinstance(value, External):
+        return value.path in models.OMITTED
+    return isinstance(value, Const) and not value.value
+
+
+def _member(
+    context: Context, site: Site, value: Value, found: Tools, node: cst.CSTNode, module: Module
+) -> None:
+    """One thing that can be a tool of ``site``."""
+    match value:
+        case DictValue():
+            if site in found.outer.setdefault(value, set()):
+                return
+            found.outer[value].add(site)
+            for source in value.merged:
+                for part in source.values:
+                    _member(context, site, part, found, node, module)
+            for part in inner_values(value, "function", "custom"):
+                if isinstance(part, DictValue):
+                    found.inner.setdefault(part, set()).add(site)
+        case Const():
+            return
+        case External(path=path) if path in PYDANTIC:
+            if site.method == "create":
+                found.pydantic.add(site)
+        case Unknown(why=why):
+            _stranger(context, site, node, module, f"they come from {why}")
+        case External(path=path):
+            _stranger(context, site, node, module, f"they come from `{path.removesuffix('()')}`")
+        case SeqValue():
+            return
+        case _:
+            _stranger(context, site, node, module, "where they are made could not be found")
+
+
+def _stranger(context: Context, site: Site, node: cst.CSTNode, module: Module, why: str) -> None:
+    context.manual(node, module, [site], "MR504", f"these tools cannot be flattened: {why}")
+
+
+def inner_values(value: DictValue, *levels: str) -> Iterator[Value]:
+    """What stands under the inner level of a tool."""
+    for level in levels:
+        if level in value.places:
+            yield from value.fields[level].values if level in value.fields else ()
+
+
+# -- flattening --------------------------------------------------------------------------
+
+
+def _flatten(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
+    level = next((name for name in ("function", "custom") if name in tool.places), None)
+    if level is None:
+        if tool.others:
+            context.manual(tool.node, tool.module, sites, "MR504", "a key of this tool is computed")
+        return
+    written = [place for place in tool.places[level] if place.how in _WRITTEN]
+    if not written:
+        if any(place.how in ("store", "setdefault") for place in tool.places[level]):
+            context.manual(
+                tool.node, tool.module, sites, "MR504", f'`"{level}"` of this tool is put in later'
+            )
+        return
+    if not can_flatten(tool.node):
+        context.manual(tool.node, tool.module, sites, "MR504", "this tool is not written as a dict")
+        return
+    if level == "custom":
+        levels = [level, "grammar"]
+        context.edit(tool.node, tool.module, sites, lambda o, u: _flatten_custom(u), "MR509")
+        return
+    levels = [level]
+    strict = context.settings.api_defaults == "preserve"
+    defaults = _defaults(tool, written[0].node, strict)
+    held = _changed_later(context, tool, written[0].node)
+    if held is not None:
+        context.manual(
+            held, tool.module, sites, "MR507", "the schema is changed after it was put into the tool"
+        )
+    context.edit(tool.node, tool.module, sites, lambda o, u: flatten(u, levels, defaults), "MR501")
+
+
+def _flatten_custom(updated: cst.CSTNode) -> cst.CSTNode:
+    """``{"type": "custom", "custom": {"format": {"type": "grammar", "grammar": {...}}}}``."""
+    shown = flatten(updated, ["custom"])
+    if not isinstance(shown, cst.Dict):
+        return shown
+    elements = []
+    for element in shown.elements:
+        if isinstance(element, cst.DictElement) and isinstance(element.value, cst.Dict):
+            element = element.with_changes(value=flatten(element.value, ["grammar"]))
+        elements.append(element)
+    return shown.with_changes(elements=elements)
+
+
+def _defaults(tool: DictValue, node: cst.CSTNode, strict: bool) -> list[Default]:
+    """What the flat tool must say that the nested one left out (traps D1, D4)."""
+    value = node.value if isinstance(node, (cst.DictElement, cst.Arg)) else None
+    shown = value is not None and can_flatten(value)
+    inner = list(inner_values(tool, "function"))
+    known = [part for part in inner if isinstance(part, DictValue) and _is_closed(part)]
+    certain = bool(inner) and len(known) == len(inner)
+    wanted: list[Default] = []
+    for key, text, asked in (("parameters", EMPTY_SCHEMA, True), ("strict", "False", strict)):
+        has = [
+            has_key(part, key, ("literal", "keyword") if shown else ("literal", "keyword", "store"))
+            for part in known
+        ]
+        if not asked or (certain and all(has)):
+            continue
+        if key == "parameters" and (not certain or any(has)):
+            continue  # a schema of unknown content: it says itself what it takes
+        wanted.append(Default(key, text, early=not (certain and not any(has))))
+    return wanted
+
+
+def _is_closed(value: DictValue) -> bool:
+    """Whether all the keys of a dict are known."""
+    return (
+        not value.others
+        and not isinstance(value.node, cst.Param)
+        and all(
+            isinstance(part, DictValue) and _is_closed(part)
+            for source in value.merged
+            for part in source.values
+        )
+    )
+
+
+def has_key(value: DictValue, key: str, hows: tuple[str, ...] = ("literal", "keyword", "store")) -> bool:
+    """Whether ``key`` is written in the dict, or in one poured into it."""
+    if any(place.how in hows for place in value.places.get(key, ())):
+        return True
+    return any(
+        isinstance(part, DictValue) and has_key(part, key, hows)
+        for source in value.merged
+        for part in source.values
+    )
+
+
+def _changed_later(context: Context, tool: DictValue, node: cst.CSTNode) -> cst.CSTNode | None:
+    """A store into the inner dict that the flat tool, which copies it, would not see."""
+    value = node.value if isinstance(node, (cst.DictElement, cst.Arg)) else None
+    if value is None or can_flatten(value):
+        return None
+    order = {known: number for number, known in enumerate(tool.module.parents)}
+    for part in inner_values(tool, "function"):
+        if not isinstance(part, DictValue):
+            continue
+        for place in (place for places in part.places.values() for place in places):
+            if place.how not in ("store", "setdefault", "pop", "delete") or _through_tool(
+                context, place.node
+            ):
+                continue
+            if place.module is not tool.module or order.get(place.node, 0) > order.get(tool.node, 0):
+                return place.node if place.module is tool.module else tool.node
+    return None
+
+
+def _through_tool(context: Context, node: cst.CSTNode) -> bool:
+    """Whether a store ``tool["function"]["x"]`` reaches the inner dict through the tool."""
+    base = node.value if isinstance(node, cst.Subscript) else None
+    if not isinstance(base, cst.Subscript) or not isinstance(base.slice[0].slice, cst.Index):
+        return False
+    return constants(context.project.vars.get(base.slice[0].slice.value)) == ["function"]
+
+
+def _pydantic(context: Context, sites: set[Site]) -> None:
+    """``openai.pydantic_function_tool(M)`` makes the nested form; ``create`` wants the flat one (trap D5)."""
+    if not sites:
+        return
+    name = "pydantic_responses_function_tool"
+    for call in context.project.invocations:
+        callees = context.project.callees.get(call, {})
+        if not any(isinstance(callee, External) and f"{callee.path}()" in PYDANTIC for callee in callees):
+            continue
+        func = call.node.func
+        if isinstance(func, cst.Attribute):
+            context.edit(func, call.module, sites, lambda o, u: u.with_changes(attr=cst.Name(name)), "MR501")
+        else:
+            context.edit(func, call.module, sites, lambda o, u: cst.Name(name), "MR501")
+            context.plan.need(call.module, "openai", name, sites)
+
+
+# -- choices -----------------------------------------------------------------------------
+
+
+def _choice(context: Context, site: Site) -> None:
+    """``tool_choice``: words stay, a named function loses its level (MR502, MR509)."""
+    for item in context.request(site).written("tool_choice"):
+        place = item.place
+        for value in place.var.values if place.var is not None else ():
+            match value:
+                case DictValue():
+                    _flatten_choice(context, site, value)
+                case Const() | Typed(type="str"):
+                    continue
+                case External() if _says_nothing(value):
+                    continue
+                case Unknown(node=cst.Param()) if not context.settings.packaged:
+                    continue
+                case _:
+                    detail = f"`{context.source(place.node, place.module)}`: what it names is not known"
+                    context.manual(place.node, place.module, [site], "MR504", detail)
+        if place.var is None or not place.var.values:
+            detail = f"`{context.source(place.node, place.module)}`: what it names is not known"
+            context.manual(place.node, place.module, [site], "MR504", detail)
+
+
+def _flatten_choice(context: Context, site: Site, choice: DictValue) -> None:
+    level = next((name for name in ("function", "custom", "allowed_tools") if name in choice.places), None)
+    if level is None:
+        return
+    if choice.others or choice.merged or not can_flatten(choice.node):
+        context.manual(choice.node, choice.module, [site], "MR504", "this choice is not written as a dict")
+        return
+    for escape in context.escapes.of(choice):
+        if escape.way is not Way.DISPLAY:
+            context.manual(
+                escape.node,
+                escape.module,
+                [site],
+                "MR504",
+                f"the choice is also {escape.way.value} {escape.to}",
+            )
+    context.edit(choice.node, choice.module, [site], lambda o, u: flatten(u, [level]), "MR502")
+    for part in inner_values(choice, "allowed_tools"):
+        if isinstance(part, DictValue) and "tools" in part.fields:
+            for tool in members(part.fields["tools"], {}, site):
+                if isinstance(tool, DictValue) and can_flatten(tool.node):
+                    context.edit(
+                        tool.node, tool.module, [site], lambda o, u: flatten(u, ["function"]), "MR509"
+                    )
+                else:
+                    _stranger(
+                        context, site, choice.node, choice.module, "the allowed tools could not be found"
+                    )
+
+
+# -- who else has them -------------------------------------------------------------------
+
+
+def _escapes(context: Context, value: DictValue | SeqValue, sites: set[Site]) -> None:
+    for escape in context.escapes.of(value):
+        if escape.way is Way.DISPLAY:
+            continue
+        text = context.source(escape.node, escape.module)
+        detail = f"the tools (`{text}`) are also {escape.way.value} {escape.to}"
+        if _only_text(escape):
+            context.unsafe(escape.node, escape.module, sites, "MR507", detail)
+        else:
+            context.manual(escape.node, escape.module, sites, "MR504", detail)
+
+
+def _only_text(escape: Escape) -> bool:
+    return escape.way is not Way.ARGUMENT or escape.to.startswith(_TEXT)

@@ -1,0 +1,160 @@
+"""Code that reads tools back, one level higher now (MR507): ``t["function"]["name"]`` -> ``t["name"]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import libcst as cst
+
+from ..know.kinds import Const, DictValue, External, Site
+from ..know.modules import Module
+from .context import Context, constants
+from .snippets import string
+
+Owners = Mapping[DictValue, set[Site]]
+
+_WHOLE = frozenset({"items", "values", "keys", "update", "clear", "popitem"})
+_KEYED = frozenset({"get", "pop", "setdefault"})
+_LEVELS = ("function", "custom")
+
+
+def read_back(context: Context, outer: Owners, inner: Owners) -> None:
+    """Rewrite the reads of all tools; hold where a read would see something else."""
+    seen: dict[cst.CSTNode, Module] = {}
+    for tool in outer:
+        seen.update(context.holders(tool))
+    read: set[DictValue] = set()
+    for node, module in seen.items():
+        tools = [
+            value for value in context.project.values(node) if isinstance(value, DictValue) and value in outer
+        ]
+        sites = {site for tool in tools for site in outer[tool]}
+        if _use(context, node, module, sites, outer):
+            read.update(part for tool in tools for level in _LEVELS for part in _parts(tool, level))
+    for part in read & inner.keys():
+        for node, module in context.holders(part):
+            _inner_use(context, node, module, inner[part], outer)
+
+
+def _parts(tool: DictValue, level: str) -> Iterator[DictValue]:
+    if level in tool.fields:
+        for value in tool.fields[level].values:
+            if isinstance(value, DictValue):
+                yield value
+
+
+def _use(context: Context, node: cst.CSTNode, module: Module, sites: set[Site], outer: Owners) -> bool:
+    """Look at one use of a tool; whether it reads the inner dict."""
+    parent = module.parents.get(node)
+    match parent:
+        case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]) if (
+            value is node
+        ):
+            key = constants(context.project.vars.get(index))
+            if key is None:
+                _hold(context, parent, module, sites)
+            elif any(name in _LEVELS for name in key):
+                _take_level(context, node, parent, module, sites, outer)
+                return True
+        case cst.Attribute(value=value, attr=cst.Name(value=name)) if value is node:
+            return _method(context, node, parent, name, module, sites, outer)
+        case cst.ComparisonTarget(operator=cst.In() | cst.NotIn()):
+            comparison = module.parents[parent]
+            left = comparison.left if isinstance(comparison, cst.Comparison) else None
+            if left is not None and constants(context.project.vars.get(left)) in (["function"], ["custom"]):
+                if isinstance(left, cst.SimpleString) and _only_tools(context, node, outer):
+                    context.edit(left, module, sites, lambda o, u: string("name", o), "MR507")
+                else:
+                    _hold(context, parent, module, sites)
+        case cst.Arg(star="**") | cst.StarredDictElement():
+            if not _poured_into(context, parent, module, outer):
+                _hold(context, parent, module, sites)
+        case _:
+            pass
+    return False
+
+
+def _take_level(
+    context: Context, node: cst.CSTNode, whole: cst.CSTNode, module: Module, sites: set[Site], outer: Owners
+) -> None:
+    """``tool["function"]`` and ``tool.get("function")`` are the tool."""
+    place = module.parents.get(whole)
+    stored = isinstance(place, (cst.AssignTarget, cst.Del, cst.AugAssign, cst.AnnAssign))
+    if stored or not _only_tools(context, node, outer):
+        _hold(context, whole, module, sites)
+        return
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        match updated:
+            case cst.Subscript(value=value) | cst.Call(func=cst.Attribute(value=value)):
+                return value
+            case _:
+                return updated
+
+    context.edit(whole, module, sites, apply, "MR507")
+
+
+def _method(
+    context: Context,
+    node: cst.CSTNode,
+    method: cst.Attribute,
+    name: str,
+    module: Module,
+    sites: set[Site],
+    outer: Owners,
+) -> bool:
+    call = module.parents.get(method)
+    if name in _WHOLE:
+        _hold(context, method, module, sites)
+    elif name in _KEYED and isinstance(call, cst.Call) and call.args:
+        key = constants(context.project.vars.get(call.args[0].value))
+        if key is None:
+            _hold(context, call, module, sites)
+        elif any(level in key for level in _LEVELS):
+            if name == "get":
+                _take_level(context, node, call, module, sites, outer)
+                return True
+            _hold(context, call, module, sites)
+    return False
+
+
+def _inner_use(context: Context, node: cst.CSTNode, module: Module, sites: set[Site], outer: Owners) -> None:
+    """A dict that was the inner level and is the whole tool now, where more than one key of it is taken."""
+    parent = module.parents.get(node)
+    match parent:
+        case cst.Attribute(value=value, attr=cst.Name(value=name)) if value is node and name in _WHOLE:
+            _hold(context, parent, module, sites)
+        case cst.Arg(star="**") | cst.StarredDictElement():
+            if not _poured_into(context, parent, module, outer):
+                _hold(context, parent, module, sites)
+        case cst.For(iter=value) | cst.CompFor(iter=value) if value is node:
+            _hold(context, parent, module, sites)
+        case cst.Arg():
+            call = module.parents.get(parent)
+            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
+            counted = ("builtins.len", "builtins.list", "builtins.dict", "builtins.sorted", "builtins.set")
+            if any(isinstance(callee, External) and callee.path in counted for callee in callees):
+                _hold(context, parent, module, sites)
+        case _:
+            pass
+
+
+def _poured_into(context: Context, parent: cst.CSTNode, module: Module, outer: Owners) -> bool:
+    """Whether ``**tool`` is poured into a dict that is a tool itself, or the inside of one."""
+    holder = module.parents.get(parent)
+    built = context.project.built.get(holder) if holder is not None else None
+    if not isinstance(built, DictValue):
+        return False
+    return built in outer or any(built in set(_parts(tool, level)) for tool in outer for level in _LEVELS)
+
+
+def _only_tools(context: Context, node: cst.CSTNode, outer: Owners) -> bool:
+    return all(
+        (isinstance(value, DictValue) and value in outer) or (isinstance(value, Const) and not value.value)
+        for value in context.project.values(node)
+    )
+
+
+def _hold(context: Context, node: cst.CSTNode, module: Module, sites: set[Site]) -> None:
+    detail = f"`{context.source(node, module)}` reads a tool in a way that is not understood"
+    context.manual(node, module, sites, "MR507", detail)
