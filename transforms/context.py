@@ -36,6 +36,7 @@ class Context:
         self.plan = plan
         self.settings: Settings = plan.settings
         self._requests: dict[Site, Request] = {}
+        self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
         self._dict_sites: dict[DictValue, set[Site]] | None = None
 
     def request(self, site: Site) -> Request:
@@ -80,6 +81,14 @@ class Context:
                         if isinstance(value, (SeqValue, DictValue)):
                             found.setdefault(value, []).append((node, module))
         return found
+
+    def module_of(self, node: cst.CSTNode) -> Module:
+        """The module that ``node`` stands in."""
+        return next(module for module in self.project.modules if node in module.parents)
+
+    def is_gone(self, node: cst.CSTNode, module: Module) -> bool:
+        """Whether ``node`` is part of code that some rule replaces as a whole: nothing in it is left to judge."""
+        return bool(self.gone) and (node in self.gone or any(parent in self.gone for parent in module.ancestors(node)))
 
     def holders(self, value: SeqValue | DictValue) -> list[tuple[cst.CSTNode, Module]]:
         """The expressions that can be ``value``."""

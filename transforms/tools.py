@@ -79,19 +79,18 @@ def members(var: Var, lists: dict[SeqValue, set[Site]], site: Site) -> Iterator[
     seen: dict[Value, None] = {}
     stack = list(var.values)
     while stack:
-        value = stack.pop()
+        value = stack.pop(0)
         if isinstance(value, SeqValue):
-            if value in seen:
-                continue
-            seen[value] = None
-            lists.setdefault(value, set()).add(site)
-            yield from value.element.values
-            for part in value.items.values():
-                yield from part.values
-            for source in value.derived:
-                stack.extend(source.values)
+            if value not in lists or site not in lists[value]:
+                lists.setdefault(value, set()).add(site)
+                seen.update(dict.fromkeys(value.element.values))
+                for part in value.items.values():
+                    seen.update(dict.fromkeys(part.values))
+                for source in value.derived:
+                    stack.extend(source.values)
         elif not _says_nothing(value):
-            yield value
+            seen[value] = None
+    yield from seen
 
 
 def _says_nothing(value: Value) -> bool:
