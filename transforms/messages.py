@@ -286,7 +286,9 @@ def _other_system(sequence: SeqValue, first: cst.BaseElement, context: Context) 
 
 def _json_only_there(context: Context, site: Site, node: cst.List, content: cst.BaseExpression) -> bool:
     """JSON mode wants the word in the input (trap A9)."""
-    if not context.request(site).passes("response_format"):
+    from .response_format import json_mode
+
+    if not json_mode(context, site):
         return False
     for element in node.elements[1:]:
         for inner in syntax.walk(element):

@@ -366,7 +366,9 @@ def _top_logprobs(parameter: Parameter) -> Action:
 def _verbosity(parameter: Parameter) -> Action:
     if parameter.only():
         return Action("MR108", drop=True)
-    if parameter.request.passes("response_format"):
+    from .response_format import writes_text
+
+    if writes_text(parameter.context, parameter.request.site):
         if all(isinstance(place.node, cst.Arg) for place in parameter.places):
             return Action("MR104", drop=True)  # written into text= by the rule for response_format
         return Action("MR104", hold="manual", detail="`verbosity` and `response_format` meet in one `text` argument")

@@ -32,6 +32,48 @@ def splice(outer: cst.Dict, key: str, names: Mapping[str, str] | None = None) ->
     return outer
 
 
+def around(outer: cst.BaseExpression, inner: cst.BaseExpression) -> cst.BaseExpression:
+    """``outer``, a dict display on one line around ``inner``, set out line by line as ``inner`` is."""
+    if not isinstance(outer, cst.Dict) or not isinstance(inner, cst.Dict) or not inner.elements:
+        return outer
+    closing = inner.rbrace.whitespace_before
+    if not isinstance(closing, cst.ParenthesizedWhitespace):
+        return outer
+    end = cst.ParenthesizedWhitespace(indent=closing.indent, last_line=closing.last_line)
+    start = end.with_changes(last_line=cst.SimpleWhitespace(closing.last_line.value + _STEP))
+    moved = inner.visit(_Indent())
+    elements = []
+    for element in outer.elements:
+        assert isinstance(element, cst.DictElement)
+        value = moved if element.value is inner else element.value
+        elements.append(element.with_changes(value=value, comma=cst.Comma(whitespace_after=start)))
+    elements[-1] = elements[-1].with_changes(comma=_without_space(inner.elements[-1].comma))
+    lbrace = outer.lbrace.with_changes(whitespace_after=start)
+    rbrace = outer.rbrace.with_changes(whitespace_before=end)
+    return outer.with_changes(elements=elements, lbrace=lbrace, rbrace=rbrace)
+
+
+def _without_space(comma: cst.Comma | cst.MaybeSentinel) -> cst.Comma | cst.MaybeSentinel:
+    return cst.Comma() if isinstance(comma, cst.Comma) else comma
+
+
+_STEP = "    "
+
+
+class _Indent(cst.CSTTransformer):
+    def leave_ParenthesizedWhitespace(
+        self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
+    ) -> cst.ParenthesizedWhitespace:
+        lines = [
+            line.with_changes(whitespace=cst.SimpleWhitespace(line.whitespace.value + _STEP))
+            if line.comment is not None
+            else line
+            for line in updated_node.empty_lines
+        ]
+        last = cst.SimpleWhitespace(updated_node.last_line.value + _STEP)
+        return updated_node.with_changes(last_line=last, empty_lines=lines)
+
+
 def _operand(node: cst.BaseExpression) -> cst.BaseExpression:
     loose = (cst.BooleanOperation, cst.IfExp, cst.Comparison, cst.Lambda, cst.NamedExpr, cst.UnaryOperation)
     if isinstance(node, loose) and not node.lpar:
@@ -59,6 +101,9 @@ def _spliced(
         if lines:
             outer, before = _with_lines(outer, before, lines)
         rbrace = outer.rbrace
+        if not after:
+            comment = _comment(tail) or _comment(closing)
+            rbrace = rbrace.with_changes(whitespace_before=_with_ending(rbrace.whitespace_before, comment))
     else:  # `{"type": "x", "inner": {` on one line: the inner layout is the layout
         outer, before = _opened(outer, before, room)
         rbrace = outer.rbrace.with_changes(whitespace_before=closing)
@@ -107,11 +152,18 @@ def _with_comment(comma: cst.Comma | cst.MaybeSentinel, comment: cst.Comment | N
     """The comma after the dissolved entry, with the comment that ended the inner dict."""
     if comment is None or not isinstance(comma, cst.Comma):
         return comma
-    space = comma.whitespace_after
-    if not isinstance(space, cst.ParenthesizedWhitespace) or space.first_line.comment is not None:
-        return comma
+    return comma.with_changes(whitespace_after=_with_ending(comma.whitespace_after, comment))
+
+
+def _with_ending(space: _Space, comment: cst.Comment | None) -> _Space:
+    """``space`` with ``comment`` at the end of its first line, or on the next if that has one."""
+    if comment is None or not isinstance(space, cst.ParenthesizedWhitespace):
+        return space
+    if _comment(space) is not None:
+        own = cst.EmptyLine(indent=space.indent, whitespace=space.last_line, comment=comment)
+        return space.with_changes(empty_lines=[own, *space.empty_lines])
     line = space.first_line.with_changes(comment=comment, whitespace=cst.SimpleWhitespace("  "))
-    return comma.with_changes(whitespace_after=space.with_changes(first_line=line))
+    return space.with_changes(first_line=line)
 
 
 def _own_lines(room: _Space, depth: int) -> list[cst.EmptyLine]:

@@ -15,6 +15,7 @@ from ..know.kinds import Const, Kind, Shape, Site, Value
 from ..know.modules import Module
 from .access import Template, truth_tested
 from .context import Context
+from .response_format import may_refuse
 from .snippets import attribute, expr
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def plan(context: Context) -> None:
 def none_is_seen(context: Context, site: Site) -> bool:
     """Whether the text can have been None, and somebody would notice."""
     request = context.request(site)
-    if not (request.passes_tools or request.passes("response_format")):
+    if not (request.passes_tools or may_refuse(context, site)):
         return False
     for form in ("object", "dict"):
         for escape in context.escapes.of(Shape(Kind.CONTENT, site, form)):

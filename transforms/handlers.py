@@ -1,0 +1,85 @@
+"""Handlers that will not hear of a truncated answer any more (MR602).
+
+``parse`` raised ``LengthFinishReasonError`` or ``ContentFilterFinishReasonError``; the new one raises
+``pydantic.ValidationError`` (from ``.stream()``, RuntimeError), which is no ``OpenAIError`` (traps F3, F4, F8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..know.kinds import External, Site
+from ..know.modules import Module
+from .context import Context
+
+_GONE = frozenset({"LengthFinishReasonError", "ContentFilterFinishReasonError", "OpenAIError"})
+
+
+def plan(context: Context) -> None:
+    for site in context.sites:
+        if site.method == "create":
+            continue
+        found = next(_handlers(context, site), None)
+        if found is None:
+            if context.request(site).passes("response_format"):
+                detail = "a truncated answer raises pydantic.ValidationError now"
+                context.note(site.node, site.module, [site], "MR602", detail)
+            continue
+        node, module, name = found
+        context.unsafe(node, module, [site], "MR602", f"`{name}` is not raised for a truncated answer any more")
+
+
+def _handlers(context: Context, site: Site) -> Iterator[tuple[cst.CSTNode, Module, str]]:
+    """Handlers around the call, and around the calls of the functions it stands in."""
+    seen: set[cst.CSTNode] = set()
+    stack: list[tuple[cst.CSTNode, Module]] = [(site.node, site.module)]
+    while stack:
+        node, module = stack.pop()
+        if node in seen or node not in module.parents:
+            continue
+        seen.add(node)
+        yield from _around(context, node, module)
+        definition = module.function(node)
+        function = context.project.functions.get(definition) if definition is not None else None
+        if function is not None:
+            stack.extend((caller.node, caller.module) for caller in function.callers)
+
+
+def _around(context: Context, node: cst.CSTNode, module: Module) -> Iterator[tuple[cst.CSTNode, Module, str]]:
+    below = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return
+        match parent:
+            case cst.Try(body=body, handlers=handlers) | cst.TryStar(body=body, handlers=handlers) if body is below:
+                for handler in handlers:
+                    if handler.type is not None:
+                        for name in _named(context, handler.type):
+                            yield handler.type, module, name
+            case cst.With(body=body, items=items) if body is below:
+                for item in items:
+                    yield from ((item, module, name) for name in _suppressed(context, item.item))
+            case _:
+                pass
+        below = parent
+
+
+def _named(context: Context, node: cst.BaseExpression) -> Iterator[str]:
+    if isinstance(node, cst.Tuple):
+        for element in node.elements:
+            yield from _named(context, element.value)
+        return
+    for value in context.project.values(node):
+        if isinstance(value, External) and value.path.startswith("openai"):
+            name = value.path.rpartition(".")[2]
+            if name in _GONE:
+                yield name
+
+
+def _suppressed(context: Context, node: cst.BaseExpression) -> Iterator[str]:
+    """What ``contextlib.suppress(...)`` or ``pytest.raises(...)`` names."""
+    if isinstance(node, cst.Call):
+        for arg in node.args:
+            yield from _named(context, arg.value)
