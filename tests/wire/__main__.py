@@ -4,6 +4,8 @@
     python -m tests.wire text/shortest --engine    # before, and what the engine makes of it now
     python -m tests.wire text/shortest --bless     # write what the engine makes of it as the expected result
     python -m tests.wire before.py after.py --script script.json
+    python -m tests.wire toolloops                 # a line for each fixture of a concern: the engine's state
+    python -m tests.wire all --bless               # write those that have the right verdicts and run the same
 
 Exit code 0 if both runs are the same, 1 if not.
 """
@@ -17,14 +19,17 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from .fixture import FIXTURES, Fixture, codes, outcome, python_only, verdicts
+from .fixture import FIXTURES, Fixture, codes, fixtures, outcome, python_only, verdicts
 from .harness import Run, differences, read_sources, run_program
+from .survey import survey
 
 
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.wire", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("what", nargs="+", type=Path, help="a fixture, or two programs (files or folders)")
+    parser.add_argument(
+        "what", nargs="+", type=Path, help="a fixture, a concern, all, or two programs (files or folders)"
+    )
     parser.add_argument("--script", type=Path, help="the script.json for two programs")
     parser.add_argument("--engine", action="store_true", help="take what the engine makes of the fixture now")
     parser.add_argument("--bless", action="store_true", help="write that as the expected result")
@@ -36,7 +41,11 @@ def main() -> int:
         script = json.loads(options.script.read_text(encoding="utf-8"))
         before, after = (read_sources(path) for path in options.what)
         return _compare(before, after, script, log=options.log)
-    fixture = Fixture(_folder(options.what[0]))
+    folder = _folder(options.what[0])
+    if not (folder / "notes.toml").exists():
+        chosen = [fixture for fixture in fixtures() if folder in (FIXTURES / "all", fixture.path.parent)]
+        return survey(chosen, options.bless)
+    fixture = Fixture(folder)
     after = _engine(fixture) if options.engine or options.bless else fixture.after
     if options.bless:
         fixture.bless(after)

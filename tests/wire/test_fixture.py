@@ -10,6 +10,7 @@ from migrate_responses.config import Settings
 from migrate_responses.results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict
 from tests.wire import __main__ as command
 from tests.wire.fixture import Fixture, codes, outcome, settings, verdicts
+from tests.wire.survey import survey
 
 BEFORE = b"""\
 from openai import OpenAI
@@ -107,6 +108,32 @@ def test_verdicts_and_codes_come_in_order() -> None:
     assert verdicts(results) == ["migrated", "unsafe", "manual"]
     assert codes(results) == ["MR110", "MR112"]
     assert outcome({"main.py": BEFORE, "b.py": b""}, results) == {"main.py": AFTER, "b.py": b""}
+
+
+def test_a_survey_blesses_only_what_is_right(
+    case: Fixture, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def engine(after: bytes, verdict: Verdict) -> None:
+        site = SiteResult("main.py", 3, 1, "create", verdict, 1)
+        results = Results(files=(FileResult("main.py", BEFORE, after),), sites=(site,))
+
+        def migrate(sources: dict[str, bytes], _: Settings) -> Results:
+            return results if sources == {"main.py": BEFORE} else Results()
+
+        monkeypatch.setattr("migrate_responses.run.migrate", migrate)
+
+    engine(AFTER.replace(b", store=False", b""), Verdict.MIGRATED)
+    assert survey([case], bless=True) == 1
+    assert '-  "store": false,' in capsys.readouterr().out
+    engine(AFTER, Verdict.MANUAL)
+    assert survey([case], bless=True) == 1
+    assert "verdicts ['manual'], expected ['migrated']" in capsys.readouterr().out
+    assert fresh(case).after == case.before
+    engine(AFTER, Verdict.MIGRATED)
+    assert survey([fresh(case)], bless=False) == 1
+    assert "not the expected code" in capsys.readouterr().out
+    assert survey([case], bless=True) == 0
+    assert survey([fresh(case)], bless=False) == 0
 
 
 def test_the_command_tells_same_from_different(
