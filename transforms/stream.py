@@ -1,34 +1,223 @@
 """Streams of chunks become streams of events (MR401 to MR409).
 
-A use of a stream, a chunk or a part of one that no rule here understands holds the flow back.
+:mod:`.stream_region` finds where chunks live, :mod:`.stream_body` rewrites the statements there. Here the
+streams themselves are followed, and what no rule understood holds the flow back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
-from ..know.kinds import STREAM_KINDS, Kind, Shape
+from ..know.kinds import STREAM_KINDS, STRUCTURAL, External, Kind, Shape, Site
+from ..know.modules import Module, walk
+from . import stream_calls, stream_helper
 from .context import Context
+from .snippets import expr
+from .stream_body import Body
+from .stream_comprehension import Comprehension
+from .stream_names import rename
+from .stream_parts import SAME, TEXT_TEST
+from .stream_region import Region
+
+_CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM, Kind.EVENT}
+# Functions that show a stream of texts as it comes.
+_TEXT_SINKS = frozenset({"write_stream"})
 
 
 def plan(context: Context) -> None:
-    """Look at every expression that can be a part of a stream."""
+    """Rewrite each region, then look at what is left."""
+    understood: set[cst.CSTNode] = set()
+    for region in regions(context):
+        own: set[cst.CSTNode] = set()
+        stream_calls.choose(region)
+        if isinstance(region.node, cst.CompFor):
+            Comprehension(region, own).run()
+        else:
+            body = Body(region, own)
+            body.run(region.node.body)
+        understood |= own
+        if isinstance(region.node, (cst.For, cst.CompFor)):
+            target = region.node.target
+            understood.add(target)
+            if region.new != region.name:
+                name = cst.Name(region.new)
+                context.edit(target, region.module, region.sites, lambda o, u, name=name: name, "MR401")  # type: ignore[misc]
+    understood |= stream_calls.outside(context, understood)
+    understood |= stream_helper.plan(context)
     for node, module, shapes in context.shaped:
-        if not isinstance(node, cst.BaseExpression):
-            continue
-        streamed = [shape for shape in shapes if shape.kind in STREAM_KINDS]
-        if not streamed:
-            continue
-        sites = {shape.site for shape in shapes}
-        kinds = {shape.kind for shape in shapes}
-        if kinds - STREAM_KINDS:
-            text = context.source(node, module)
-            context.manual(node, module, sites, "MR403", f"`{text}` is a whole answer or a stream")
-        elif kinds - {Kind.STREAM, Kind.MANAGER}:
-            context.manual(node, module, sites, "MR404", f"`{context.source(node, module)}` is not understood")
+        if isinstance(node, cst.BaseExpression):
+            _leftover(context, node, module, shapes, understood)
     for site in context.sites:
-        for kind in STREAM_KINDS:
-            for escape in context.escapes.of(Shape(kind, site)):
+        _escapes(context, site)
+
+
+def regions(context: Context) -> Iterator[Region]:
+    """The loops and functions whose variable is a chunk, or a part of one that is the event now."""
+    for module in context.project.modules:
+        for node in module.parents:
+            match node:
+                case cst.For(target=cst.Name() as target):
+                    sites = _chunk_sites(context, context.project.shapes(target))
+                    if sites:
+                        new = rename(module, node, node, target.value)
+                        yield Region(context, module, node, [node.body], target.value, sites, new)
+                case cst.CompFor(target=cst.Name() as target):
+                    sites = _chunk_sites(context, context.project.shapes(target))
+                    whole = _comprehension(module, node)
+                    if sites and whole is not None:
+                        new = rename(module, node, whole, target.value)
+                        roots = [_element(whole), *(test.test for test in node.ifs)]
+                        yield Region(context, module, node, roots, target.value, sites, new)
+                case cst.FunctionDef():
+                    function = context.project.functions.get(node)
+                    for name, var in function.parameters.items() if function is not None else ():
+                        sites = _chunk_sites(context, [value for value in var.values if isinstance(value, Shape)])
+                        if sites:
+                            yield Region(context, module, node, [node.body], name, sites)
+                case _:
+                    continue
+
+
+def _chunk_sites(context: Context, shapes: list[Shape]) -> frozenset[Site]:
+    if len({shape.kind for shape in shapes}) != 1 or not all(shape.kind in SAME for shape in shapes):
+        return frozenset()
+    return frozenset(shape.site for shape in shapes)
+
+
+def _comprehension(module: Module, node: cst.CompFor) -> cst.GeneratorExp | cst.ListComp | cst.SetComp | None:
+    parent = module.parents.get(node)
+    while isinstance(parent, cst.CompFor):
+        parent = module.parents.get(parent)
+    if node.inner_for_in is None and isinstance(parent, (cst.GeneratorExp, cst.ListComp, cst.SetComp)):
+        return parent
+    return None
+
+
+def _element(node: cst.GeneratorExp | cst.ListComp | cst.SetComp) -> cst.BaseExpression:
+    return node.elt
+
+
+# -- what is left ------------------------------------------------------------------------
+
+
+def _leftover(
+    context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape], understood: set[cst.CSTNode]
+) -> None:
+    kinds = {shape.kind for shape in shapes}
+    sites = {shape.site for shape in shapes}
+    if not kinds & STREAM_KINDS or node in understood:
+        return
+    text = context.source(node, module)
+    if Kind.STREAM in kinds:
+        _stream(context, node, module, shapes)
+    elif kinds - STREAM_KINDS and not kinds - STREAM_KINDS <= {Kind.LEAF}:
+        context.manual(node, module, sites, "MR403", f"`{text}` is a part of an answer or of a stream")
+    elif kinds & _CHUNKS and not _is_parameter_name(module, node):
+        context.manual(node, module, sites, "MR404", f"`{text}` is not understood")
+
+
+def _is_parameter_name(module: Module, node: cst.BaseExpression) -> bool:
+    return isinstance(module.parents.get(node), (cst.Param, cst.Arg)) and isinstance(module.parents.get(node), cst.Param)
+
+
+def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
+    """One use of a stream."""
+    sites = {shape.site for shape in shapes}
+    parent = module.parents.get(node)
+    text = context.source(node, module)
+    if any(shape.kind is not Kind.STREAM for shape in shapes):
+        if not _is_carried(context, node, module):
+            context.manual(node, module, sites, "MR403", f"`{text}` is a whole answer or a stream, as `stream=` says")
+        return
+    match parent:
+        case cst.For(target=cst.Name()) | cst.CompFor(target=cst.Name()):
+            return
+        case cst.Arg() if _sink(context, parent, module):
+            _text_sink(context, node, module, sites)
+        case cst.Attribute(attr=attr) if attr.value in ("close", "response", "__enter__", "__exit__", "__aenter__", "__aexit__"):
+            return
+        case cst.Attribute() if all(site.method == "stream" for site in sites):
+            return  # the rule for the helper looks at it
+        case cst.From() | cst.WithItem() | cst.If() | cst.UnaryOperation() | cst.Comparison():
+            return
+        case _ if _is_carried(context, node, module) or _escaping(context, node, shapes):
+            return
+        case _:
+            context.manual(node, module, sites, "MR404", f"`{text}` is not understood")
+
+
+def _is_carried(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether the value only goes on from here: its uses are looked at where they are."""
+    parent = module.parents.get(node)
+    match parent:
+        case cst.Assign() | cst.AnnAssign() | cst.AssignTarget() | cst.NamedExpr() | cst.Return() | cst.Await() | cst.Expr():
+            return True
+        case cst.AsName() | cst.IfExp() | cst.BooleanOperation() | cst.WithItem():
+            return True
+        case cst.Arg():
+            call = module.parents.get(parent)
+            if not isinstance(call, cst.Call):
+                return False
+            from ..know.kinds import Bound, Class, Function
+
+            values = context.project.values(call.func)
+            return bool(values) and all(isinstance(value, (Function, Bound, Class)) for value in values)
+        case _:
+            return False
+
+
+def _escaping(context: Context, node: cst.BaseExpression, shapes: list[Shape]) -> bool:
+    return any(escape.node is node for shape in shapes for escape in context.escapes.of(shape))
+
+
+def _sink(context: Context, arg: cst.CSTNode, module: Module) -> bool:
+    call = module.parents.get(arg)
+    if not isinstance(call, cst.Call):
+        return False
+    return any(
+        isinstance(value, External) and value.path.startswith("streamlit") and value.path.rpartition(".")[2] in _TEXT_SINKS
+        for value in context.project.values(call.func)
+    )
+
+
+def _text_sink(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
+    """``st.write_stream(stream)`` gets the texts."""
+    word = "async for" if any(client.is_async for site in sites for client in site.clients) else "for"
+    template = f"f(event.delta {word} event in stream if {TEXT_TEST.replace('v.', 'event.')})"
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.BaseExpression)
+        call = expr(template, stream=updated)
+        assert isinstance(call, cst.Call)
+        made = call.args[0].value
+        several = isinstance(module.parents.get(node), cst.Arg) and len(_arguments(module, node)) > 1
+        return made.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()]) if several else made
+
+    context.edit(node, module, sites, apply, "MR401")
+
+
+def _arguments(module: Module, node: cst.BaseExpression) -> list[cst.Arg]:
+    call = module.parents.get(module.parents[node])
+    return list(call.args) if isinstance(call, cst.Call) else []
+
+
+def _escapes(context: Context, site: Site) -> None:
+    """A stream or a chunk in the hands of others keeps its old shape in their eyes (MR402)."""
+    for kind in STREAM_KINDS & STRUCTURAL:
+        for form in ("object", "dict", "json"):
+            for escape in context.escapes.of(Shape(kind, site, form)):
+                if kind is Kind.STREAM and escape.way.name == "DISPLAY":
+                    continue
+                arg = escape.module.parents.get(escape.node)
+                if kind is Kind.STREAM and arg is not None and _sink(context, arg, escape.module):
+                    continue
+                if kind is Kind.CHUNK_FINISH:
+                    continue
                 text = context.source(escape.node, escape.module)
                 detail = f"`{text}` is {escape.way.value} {escape.to}"
                 context.unsafe(escape.node, escape.module, [site], "MR402", detail)
+
+
+__all__ = ["plan", "regions", "walk"]

@@ -1,0 +1,101 @@
+"""What a statement of a loop body asks of the chunk before anything is rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..know.modules import bound_by, children, dotted, walk
+from .stream_parts import FINISH, On, Reach
+
+# What a read wants of the chunk -> where it is there.
+WANTS: dict[str, Reach] = {
+    "text": frozenset({On.TEXT}),
+    "refusal": frozenset({On.REFUSAL}),
+    "role": frozenset({On.FIRST}),
+    "call": frozenset({On.CALL}),
+    "finish": FINISH,
+    "usage": frozenset({On.USAGE}),
+    "response": FINISH | {On.USAGE},
+}
+_QUIET = frozenset({"flush", "sleep"})
+
+
+@dataclass(eq=False, repr=False)
+class Need:
+    """Gathered over one statement and what is in it."""
+
+    wants: set[str] = field(default_factory=set)
+    neutral: list[cst.CSTNode] = field(default_factory=list)  # acts whatever the chunk says
+    handles: set[On] = field(default_factory=set)  # acts under its own test
+    aliases: set[str] = field(default_factory=set)  # names that were read where the part may be missing
+
+
+def reads(node: cst.CSTNode) -> Iterator[str]:
+    """The names and dotted names that ``node`` reads (or may read)."""
+    for inner in walk(node):
+        if isinstance(inner, (cst.Name, cst.Attribute)):
+            name = dotted(inner)
+            if name:
+                yield name
+
+
+def writes(node: cst.CSTNode) -> Iterator[str]:
+    """The names and dotted names whose value ``node`` may change."""
+    for inner in walk(node):
+        yield from bound_by(inner)
+        match inner:
+            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+                yield from _owner(target)
+            case cst.Call(func=cst.Attribute(value=receiver)):
+                yield from _owner(receiver)
+            case _:
+                continue
+
+
+def _owner(node: cst.BaseExpression) -> Iterator[str]:
+    while isinstance(node, (cst.Subscript, cst.Call)):
+        node = node.value if isinstance(node, cst.Subscript) else node.func
+    name = dotted(node)
+    if name and name != "self":
+        yield name
+
+
+def is_quiet(node: cst.CSTNode) -> bool:
+    """Whether it does not matter how often ``node`` runs: ``pass``, a flush, a pause, a docstring."""
+    match node:
+        case cst.Pass():
+            return True
+        case cst.Expr(value=cst.BaseString()):
+            return True
+        case cst.Expr(value=cst.Await(expression=call)) | cst.Expr(value=call):
+            tail = call.func if isinstance(call, cst.Call) else None
+            name = tail.attr.value if isinstance(tail, cst.Attribute) else getattr(tail, "value", "")
+            return name in _QUIET
+        case _:
+            return False
+
+
+def is_poll(node: cst.CSTNode) -> bool:
+    """``if cancelled: break``: asked as often as one likes."""
+    if not isinstance(node, cst.If) or node.orelse is not None:
+        return False
+    statements = [small for line in node.body.body for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])]
+    bare = all(isinstance(item, (cst.Break, cst.Return, cst.Raise, cst.Pass)) for item in statements)
+    return bare and not any(isinstance(inner, cst.NamedExpr) for inner in walk(node.test))
+
+
+def smalls(suite: cst.BaseSuite) -> Iterator[cst.CSTNode]:
+    """The statements directly in ``suite``, those on one line apart."""
+    yield from suite.body
+
+
+def expressions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The outermost expressions of a statement."""
+    for child in children(node):
+        if isinstance(child, cst.BaseExpression):
+            yield child
+        elif not isinstance(child, cst.BaseSuite):
+            yield from expressions(child)

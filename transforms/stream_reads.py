@@ -1,0 +1,416 @@
+"""Expressions of a region: reads of the chunk become reads of the event, tests become tests of its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from ..decide.plan import Apply
+from ..know.kinds import DUMPS, JSON_DUMPS, Kind, Site
+from ..know.modules import children, walk
+from .snippets import expr, operand, parenthesized
+from .stream_need import WANTS, Need
+from .stream_parts import FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach, event_test, negated
+from .stream_region import Region
+
+_DEMANDS = {
+    Kind.DELTA_TEXT: "text",
+    Kind.DELTA_REFUSAL: "refusal",
+    Kind.DELTA_ROLE: "role",
+    Kind.DELTA_CALL: "call",
+    Kind.CHUNK_FINISH: "finish",
+    Kind.USAGE: "usage",
+}
+_RESPONSE_FIELDS = {"id": "v.response.id", "model": "v.response.model", "created": "int(v.response.created_at)"}
+_PIECES = {
+    "whole": {
+        "id": "v.item.call_id",
+        "name": "v.item.name",
+        "arguments": "v.item.arguments",
+        "index": "v.output_index",
+        "type": '"function"',
+    },
+    "opening": {"id": "v.item.call_id", "name": "v.item.name", "index": "v.output_index", "type": '"function"'},
+    "arguments": {"arguments": "v.delta", "index": "v.output_index"},
+}
+Outcome = tuple[Reach, Reach]  # for what a test may be true, and for what it must be
+
+
+class Reads:
+    """Walks expressions: with a :class:`Need` it gathers what they ask for, without it asks for edits."""
+
+    def __init__(self, region: Region, understood: set[cst.CSTNode]) -> None:
+        self.region = region
+        self.context = region.context
+        self.module = region.module
+        self.understood = understood
+        self.need: Need | None = None
+        self.returning = False
+        self.read_calls = False
+
+    # -- asking --------------------------------------------------------------------------
+
+    @property
+    def sites(self) -> frozenset[Site]:
+        return self.region.sites
+
+    def edit(self, node: cst.CSTNode, apply: Apply, code: str) -> None:
+        if self.need is None:
+            self.context.edit(node, self.module, self.sites, apply, code)
+            self.understood.update(walk(node))
+
+    def hold(self, node: cst.CSTNode, why: str = "is not understood") -> None:
+        if self.need is None:
+            text = self.context.source(node, self.module)
+            self.context.manual(node, self.module, self.sites, "MR404", f"`{text}` {why}")
+            self.understood.update(walk(node))
+
+    def write(self, text: str) -> cst.BaseExpression:
+        """The expression ``text``, in which ``v`` is the event."""
+        return expr(text, v=cst.Name(self.region.new))
+
+    def replace(self, node: cst.BaseExpression, text: str, code: str) -> None:
+        """``node`` becomes ``text``, in parentheses where it needs them."""
+        made = self.write(text)
+        parent = self.module.parents.get(node)
+
+        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            result = made
+            if isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.BinaryOperation)):
+                both = isinstance(parent, cst.BooleanOperation) and isinstance(made, cst.Comparison)
+                result = made if both else operand(made)
+            elif isinstance(made, cst.IfExp):
+                result = operand(made) if isinstance(parent, (cst.Attribute, cst.IfExp, cst.NamedExpr)) else made
+            before = getattr(parent, "whitespace_before_test", None) or getattr(parent, "whitespace_after_return", None)
+            tight = isinstance(before, cst.SimpleWhitespace) and not before.value
+            return parenthesized(result) if tight and getattr(original, "lpar", ()) else result
+
+        self.edit(node, apply, code)
+
+    def involves(self, node: cst.CSTNode) -> bool:
+        """Whether anything of the chunk is in ``node``."""
+        return any(
+            isinstance(inner, cst.BaseExpression)
+            and (self.region.kind(inner) is not None or self.region.piece(inner) is not None)
+            for inner in walk(node)
+        )
+
+    # -- values --------------------------------------------------------------------------
+
+    def expression(self, node: cst.BaseExpression, reach: Reach) -> None:
+        """Look at ``node`` where the chunk can say ``reach``."""
+        kind = self.region.kind(node)
+        if isinstance(node, cst.NamedExpr) and kind is None and self._is_kept(node):
+            self.expression(node.value, reach)
+        elif kind in SAME:
+            self._same(node)
+        elif kind in _DEMANDS:
+            self._leaf(node, _DEMANDS[kind], reach)
+        elif kind is not None:
+            self.hold(node)
+        elif self.region.piece(node) is not None:
+            self._leaf(node, "call", reach)
+        elif self._field(node, reach):
+            return
+        elif isinstance(node, cst.IfExp):
+            self._conditional(node, reach)
+        elif self._is_truth(node):
+            self.test(node, reach)
+        else:
+            self.below(node, reach)
+
+    def below(self, node: cst.CSTNode, reach: Reach) -> None:
+        for child in children(node):
+            if isinstance(child, cst.BaseExpression):
+                self.expression(child, reach)
+            else:
+                self.below(child, reach)
+
+    def _is_kept(self, node: cst.NamedExpr) -> bool:
+        return isinstance(node.target, cst.Name) and node.target.value in self.region.aliases
+
+    def _is_truth(self, node: cst.BaseExpression) -> bool:
+        test = isinstance(node, (cst.BooleanOperation, cst.Comparison, cst.UnaryOperation, cst.Call))
+        return test and self.region.pure(node) is not None and self.involves(node)
+
+    def _same(self, node: cst.BaseExpression) -> None:
+        """The chunk itself, or what is the event now: passed on."""
+        parent = self.module.parents.get(node)
+        if self.need is None and not self._is_passed(node, parent):
+            self.hold(node)
+            return
+        name = cst.Name(self.region.new)
+        if isinstance(node, cst.Name) and node.value == self.region.new:
+            self.understood.add(node)
+        else:
+            self.edit(node, lambda o, u: name, "MR401")
+
+    def _is_passed(self, node: cst.BaseExpression, parent: cst.CSTNode | None) -> bool:
+        match parent:
+            case cst.Yield():
+                return True
+            case cst.Arg():
+                call = self.module.parents.get(parent)
+                values = self.context.project.values(call.func) if isinstance(call, cst.Call) else []
+                from ..know.kinds import Bound, External, Function
+
+                own = bool(values) and all(isinstance(value, (Function, Bound)) for value in values)
+                escaping = any(isinstance(value, External) for value in values) and self._escapes(node)
+                return own or escaping
+            case cst.Attribute(attr=attr):
+                return attr.value in DUMPS | JSON_DUMPS and self._escapes(node, dumped=True)
+            case _:
+                return self._escapes(node)
+
+    def _escapes(self, node: cst.BaseExpression, dumped: bool = False) -> bool:
+        """Whether the chunk leaves the project here: then that is the reason to hold back."""
+        from ..know.kinds import Shape
+
+        if not dumped:
+            shapes = self.context.project.shapes(node)
+            return any(escape.node is node for shape in shapes for escape in self.context.escapes.of(shape))
+        call = self.module.parents.get(self.module.parents[node])
+        shapes = self.context.project.shapes(call) if call is not None else []
+        return any(self.context.escapes.of(Shape(shape.kind, shape.site, shape.form)) for shape in shapes)
+
+    def _field(self, node: cst.BaseExpression, reach: Reach) -> bool:
+        """``chunk.id`` and other fields of the chunk; whether ``node`` is one."""
+        base = self.region.base(node)
+        if base is None or self.region.kind(base) not in SAME | {Kind.DELTA_CALL, Kind.DELTA_FUNCTION}:
+            return False
+        name = self.region.field(node) or ""
+        if isinstance(node, cst.Attribute) and name in DUMPS | JSON_DUMPS:
+            self.expression(base, reach)
+        elif self.region.kind(base) is Kind.CHUNK and name in _RESPONSE_FIELDS:
+            if reach <= WANTS["response"]:
+                self.replace(node, _RESPONSE_FIELDS[name], "MR401")
+            else:
+                self.hold(node, "is not there on every event")
+        elif self.region.kind(base) is Kind.CHUNK_CHOICE and name == "index":
+            self.replace(node, "0", "MR401")
+        else:
+            self.hold(node, "has no Responses equivalent")
+        return True
+
+    def _leaf(self, node: cst.BaseExpression, demand: str, reach: Reach) -> None:
+        """A part that only some events have."""
+        if demand == "call":
+            self.read_calls = True
+        if demand == "usage" and On.USAGE not in self.region.everything:
+            self.replace(node, "None", "MR405")
+            return
+        if reach <= WANTS[demand]:
+            self._there(node, demand, reach)
+            return
+        if self.need is not None:
+            if not self.returning:
+                self.need.wants.add(demand)
+                self.need.aliases.update(
+                    inner.value for inner in walk(node) if isinstance(inner, cst.Name) and inner.value in self.region.aliases
+                )
+            return
+        if demand == "text":
+            default = '""' if isinstance(node, cst.BooleanOperation) else "None"
+            self.replace(node, f"v.delta if {TEXT_TEST} else {default}", "MR401")
+        else:
+            self.hold(node, "is not there on every event")
+
+    def _there(self, node: cst.BaseExpression, demand: str, reach: Reach) -> None:
+        match demand:
+            case "text" | "refusal":
+                self.replace(node, "v.delta", "MR401")
+            case "role":
+                self.replace(node, '"assistant"', "MR401")
+            case "usage":
+                self.replace(node, "v.response.usage", "MR405")
+            case "finish":
+                self._reason(node, reach)
+            case _:
+                piece = self.region.piece(node)
+                if piece is None:
+                    whole = self.region.calls != "arguments"
+                    if whole:
+                        self.replace(node, "v.item", "MR408")
+                    else:
+                        self.hold(node)
+                elif piece in _PIECES[self.region.calls]:
+                    self._piece(node, piece)
+                else:
+                    self.hold(node)
+
+    def _piece(self, node: cst.BaseExpression, piece: str) -> None:
+        parent = self.module.parents.get(node)
+        if piece == "index" and isinstance(parent, cst.Index) and node in self.region.lists:
+            self.replace(node, "-1", "MR408")
+        else:
+            self.replace(node, _PIECES[self.region.calls][piece], "MR408")
+
+    def _reason(self, node: cst.BaseExpression, reach: Reach) -> None:
+        """The finish reason as text."""
+        ended = reach & FINISH
+        text = '"stop"'
+        if ended == {On.CALLS}:
+            text = '"tool_calls"'
+        elif On.CALLS in ended:
+            text = f'"tool_calls" if {HAS_CALLS} else {text}'
+        if ended == {On.LENGTH}:
+            text = '"length"'
+        elif On.LENGTH in ended:
+            text = f'"length" if {INCOMPLETE} else {text}'
+        if len(ended) > 1 and self.need is None:
+            detail = f"`{self.context.source(node, self.module)}` is used as text"
+            self.context.unsafe(node, self.module, self.sites, "MR302", detail)
+        self.replace(node, text, "MR406")
+
+    def _conditional(self, node: cst.IfExp, reach: Reach) -> None:
+        pure = self.region.pure(node.test) if self.involves(node.test) else None
+        classes = reach - {On.OTHER}
+        if pure is None:
+            self.below(node, reach)
+            return
+        pos = pure & classes
+        if not pos or (pos == classes and On.OTHER not in reach):
+            stays, name = (node.body, "body") if pos else (node.orelse, "orelse")
+            self.expression(stays, reach)
+            self.edit(node, _pick(name), "MR401")
+            return
+        may, must = self.test(node.test, reach)
+        self.expression(node.body, may)
+        self.expression(node.orelse, reach - must)
+        if self.need is not None and pos <= {On.TEXT, On.FIRST} and not self.returning:
+            self.need.wants.add("text")
+
+    # -- tests ---------------------------------------------------------------------------
+
+    def usage_guard(self, node: cst.BaseExpression) -> str:
+        """The guard on the usage itself that ``node`` holds."""
+        for inner in walk(node):
+            if isinstance(inner, cst.BaseExpression) and self.region.kind(inner) is Kind.USAGE:
+                parent = self.module.parents.get(inner)
+                return "v.response.usage is not None" if isinstance(parent, cst.Comparison) else "v.response.usage"
+        return ""
+
+    def spelled(self, node: cst.BaseExpression, wanted: Reach, classes: Reach) -> str | None:
+        return event_test(wanted, classes, self.region.calls, self.usage_guard(node))
+
+    def test(self, node: cst.BaseExpression, reach: Reach) -> Outcome:
+        """Rewrite a test; say for what it may be and must be true."""
+        if not self.involves(node):
+            self.below(node, reach)
+            return reach, frozenset()
+        pure = self.region.pure(node)
+        if pure is not None:
+            return self._pure(node, pure, reach)
+        match node:
+            case cst.BooleanOperation(operator=cst.And()):
+                return self._all(node, reach)
+            case cst.BooleanOperation(operator=cst.Or()):
+                one = self.test(node.left, reach)
+                other = self.test(node.right, reach - one[1])
+                return reach, one[1] | other[1]
+            case cst.UnaryOperation(operator=cst.Not()):
+                may, must = self.test(node.expression, reach)
+                return reach - must, reach - may
+            case _:
+                self.expression(node, reach)
+                return reach, frozenset()
+
+    def _pure(self, node: cst.BaseExpression, pure: Reach, reach: Reach) -> Outcome:
+        classes = reach - {On.OTHER}
+        pos, neg = pure & classes, classes - pure
+        if not pos or (not neg and On.OTHER not in reach):
+            self.replace(node, str(bool(pos)), "MR401")
+            return (reach, reach) if pos else (frozenset(), frozenset())
+        code = "MR405" if On.USAGE in pos else "MR406" if pos <= FINISH else "MR408" if On.CALL in pos else "MR401"
+        text = self.spelled(node, pos, classes)
+        if text is not None:
+            self.replace(node, text, code)
+            return pos, pos
+        text = self.spelled(node, neg, classes)
+        if text is not None:
+            self.replace(node, negated(text), code)
+            return pos | (reach & {On.OTHER}), pos | (reach & {On.OTHER})
+        self.hold(node)
+        return reach, frozenset()
+
+    def _all(self, node: cst.BooleanOperation, reach: Reach) -> Outcome:
+        """``a and b and ...``: the tests of the chunk together become one."""
+        operands = flattened(node, cst.And)
+        together = self.region.everything
+        parts: list[bool] = []
+        for part in operands:
+            pure = self.region.pure(part) if self.involves(part) else None
+            parts.append(pure is not None)
+            together = together & pure if pure is not None else together
+        classes = reach - {On.OTHER}
+        pos = together & classes
+        text: str | None = ""
+        inner = reach
+        if any(parts) and pos != classes:
+            text = self.spelled(node, pos, classes) if pos else "False"
+            if text is None:
+                text = self.spelled(node, classes - pos, classes)
+                text = negated(text) if text is not None else None
+                inner = pos | (reach & {On.OTHER})
+            else:
+                inner = pos
+        elif any(parts) and On.OTHER in reach and len(classes) == 1:
+            text, inner = self.spelled(node, pos, classes), pos
+        if text is None:
+            self.hold(node)
+            return reach, frozenset()
+        seen = False
+        may = inner
+        for part, is_pure in zip(operands, parts, strict=True):
+            if is_pure:
+                seen = True
+                self.edit(part, lambda o, u: u, "MR401")
+            else:
+                may = self.test(part, inner if seen else reach)[0] & may
+        if any(parts):
+            self._join(node, parts, text)
+        return may, frozenset()
+
+    def _join(self, node: cst.BooleanOperation, parts: list[bool], text: str) -> None:
+        made = self.write(text) if text else None
+
+        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.BooleanOperation)
+            result: list[cst.BaseExpression] = []
+            placed = made is None
+            for part, is_pure in zip(flattened(updated, cst.And), parts, strict=True):
+                if not is_pure:
+                    result.append(part)
+                elif not placed and made is not None:
+                    result.append(parenthesized(made) if _is_or(made) else made)
+                    placed = True
+            joined = result[0]
+            for part in result[1:]:
+                joined = cst.BooleanOperation(joined, cst.And(), part)
+            return joined.with_changes(lpar=updated.lpar, rpar=updated.rpar) if updated.lpar and len(result) > 1 else joined
+
+        # The parts that stay have edits of their own; the whole is looked at already.
+        if self.need is None:
+            self.context.edit(node, self.module, self.sites, apply, "MR401")
+            self.understood.add(node)
+
+
+def _is_or(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or)
+
+
+def _pick(name: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        picked = getattr(updated, name)
+        assert isinstance(picked, cst.CSTNode)
+        return picked
+
+    return apply
+
+
+def flattened(node: cst.BaseExpression, operator: type[cst.BaseBooleanOp]) -> list[cst.BaseExpression]:
+    """The operands of a chain of one boolean operator."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, operator):
+        return [*flattened(node.left, operator), *flattened(node.right, operator)]
+    return [node]

@@ -1,0 +1,379 @@
+"""The code in which a chunk lives: the body of a loop over a stream, or of a function it is given to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..know.kinds import STREAM_KINDS, Const, Kind, SeqValue, Shape, Site, Typed
+from ..know.modules import Module, children, walk
+from .access import read_of
+from .context import Context, constants
+from .stream_parts import FINISH, REASONS, SAME, THERE, On, Reach, universe
+
+# Kinds that a local name can stand for, so that its uses are uses of the chunk.
+ALIASED = frozenset(THERE) | SAME | {Kind.CHUNK_CHOICES}
+_PARTS = ("id", "name", "arguments", "index", "type")
+
+
+@dataclass(eq=False, repr=False)
+class Alias:
+    """``name = <part of the chunk>``, once in a region; ``node`` is the statement or the ``:=``."""
+
+    name: str
+    kind: Kind
+    node: cst.CSTNode
+    value: cst.BaseExpression
+    used_after: bool = False  # outside the region
+    kept: bool = False  # stays a variable
+
+
+@dataclass(eq=False, repr=False)
+class Region:
+    """Where ``name`` holds a chunk (or its choice, or its delta)."""
+
+    context: Context
+    module: Module
+    node: cst.For | cst.CompFor | cst.FunctionDef
+    roots: list[cst.CSTNode]  # what is looked at: the body, or the parts of a comprehension
+    name: str
+    sites: frozenset[Site]
+    new: str = ""
+    calls: str = "whole"  # how pieces of tool calls are taken
+    aliases: dict[str, Alias] = field(default_factory=dict)
+    lists: set[cst.CSTNode] = field(default_factory=set)  # indices into a list of calls
+    everything: Reach = frozenset()
+
+    def __post_init__(self) -> None:
+        self.new = self.new or self.name
+        self.everything = universe(self.context, self.sites)
+        if not any(isinstance(n, cst.SimpleString) and n.evaluated_value == "content_filter" for n in self.nodes()):
+            self.everything -= {On.FILTER}
+        self._find_aliases()
+
+    @property
+    def is_function(self) -> bool:
+        return isinstance(self.node, cst.FunctionDef)
+
+    def nodes(self) -> Iterator[cst.CSTNode]:
+        for root in self.roots:
+            yield from walk(root)
+
+    # -- kinds ---------------------------------------------------------------------------
+
+    def kind(self, node: cst.BaseExpression) -> Kind | None:
+        """Which part of the chunk ``node`` is, if it is one and nothing else."""
+        values = self.context.project.values(node)
+        shapes = [value for value in values if isinstance(value, Shape)]
+        kinds = {shape.kind for shape in shapes}
+        if len(kinds) != 1 or any(shape.form != "object" for shape in shapes):
+            return None
+        kind = kinds.pop()
+        if kind is Kind.USAGE and not self._of_chunk(node):
+            return None
+        if kind not in ALIASED:
+            return None
+        if not all(isinstance(value, Shape) or _is_nothing(value) for value in values):
+            return None
+        if isinstance(node, cst.Name) and node.value != self.name:
+            alias = self.aliases.get(node.value)
+            return kind if alias is not None and not alias.kept else None
+        if isinstance(node, cst.NamedExpr):
+            alias = self._alias_of(node)
+            return kind if alias is not None and not alias.kept else None
+        if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
+            return kind if self.kind(node.left) is kind and _is_empty(node.right) else None
+        return kind
+
+    def _alias_of(self, node: cst.NamedExpr) -> Alias | None:
+        return self.aliases.get(node.target.value) if isinstance(node.target, cst.Name) else None
+
+    def _of_chunk(self, node: cst.BaseExpression) -> bool:
+        match node:
+            case cst.Attribute(value=base):
+                return Kind.CHUNK in {shape.kind for shape in self.context.project.shapes(base)}
+            case cst.Call(args=[first, *_]):
+                return Kind.CHUNK in {shape.kind for shape in self.context.project.shapes(first.value)}
+            case cst.Name(value=name):
+                return name in self.aliases
+            case cst.NamedExpr(value=value) | cst.BooleanOperation(left=value):
+                return self._of_chunk(value)
+            case _:
+                return False
+
+    def piece(self, node: cst.BaseExpression) -> str | None:
+        """``id``, ``name``, ``arguments``, ``index`` or ``type`` of a streamed call, if ``node`` reads one."""
+        if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or) and _is_empty(node.right):
+            return self.piece(node.left)
+        base = self.base(node)
+        if base is None or self.kind(base) not in (Kind.DELTA_CALL, Kind.DELTA_FUNCTION):
+            return None
+        name = self.field(node)
+        return name if name in _PARTS else None
+
+    def base(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """What ``node`` reads a field of."""
+        match node:
+            case cst.Attribute(value=value):
+                return value
+            case cst.Call(func=cst.Name(value="getattr"), args=[first, *_]):
+                return first.value
+            case _:
+                return None
+
+    def field(self, node: cst.BaseExpression) -> str | None:
+        """The field that ``node`` reads."""
+        match node:
+            case cst.Attribute(attr=attr):
+                return attr.value
+            case cst.Call(func=cst.Name(value="getattr"), args=[_, second, *_]):
+                known = constants(self.context.project.vars.get(second.value))
+                return str(known[0]) if known and len(known) == 1 else None
+            case _:
+                return None
+
+    # -- aliases -------------------------------------------------------------------------
+
+    def _find_aliases(self) -> None:
+        bound: dict[str, int] = {}
+        found: list[Alias] = []
+        for node in self.nodes():
+            for name in _bound(node):
+                bound[name] = bound.get(name, 0) + 1
+            match node:
+                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                    found.append(Alias(name, Kind.CHUNK, node, value))
+                case cst.AnnAssign(target=cst.Name(value=name), value=cst.BaseExpression() as value):
+                    found.append(Alias(name, Kind.CHUNK, node, value))
+                case cst.NamedExpr(target=cst.Name(value=name), value=value):
+                    found.append(Alias(name, Kind.CHUNK, node, value))
+                case cst.For(target=cst.Name(value=name)):
+                    kinds = {shape.kind for shape in self.context.project.shapes(node.target)}
+                    if kinds == {Kind.DELTA_CALL}:
+                        self.aliases[name] = Alias(name, Kind.DELTA_CALL, node, node.iter)
+        inside = set(self.nodes())
+        for _ in range(len(found) + 1):  # an alias of an alias
+            for alias in found:
+                if alias.name in self.aliases or alias.name == self.name:
+                    continue
+                kind = self.kind(alias.value)
+                several = bound.get(alias.name, 0) > 1
+                if kind is None or (several and kind not in SAME):
+                    continue
+                alias.kind = kind
+                alias.used_after = self._is_used_after(alias, inside)
+                self.aliases[alias.name] = alias
+        for alias in self.aliases.values():
+            if bound.get(alias.name, 0) > 1 and alias.kind not in SAME:
+                alias.kept = True
+
+    def _is_used_after(self, alias: Alias, inside: set[cst.CSTNode]) -> bool:
+        for node, module, shapes in self.context.shaped:
+            if module is self.module and isinstance(node, cst.Name) and node.value == alias.name and node not in inside:
+                if any(shape.kind is alias.kind and shape.site in self.sites for shape in shapes):
+                    return True
+        return False
+
+    # -- tests ---------------------------------------------------------------------------
+
+    def pure(self, node: cst.BaseExpression) -> Reach | None:
+        """What a chunk says where ``node`` is true; None if that depends on anything else."""
+        kind = self.kind(node)
+        if kind is not None:
+            return self._there(kind)
+        piece = self.piece(node)
+        if piece is not None:
+            return self._piece_there(piece)
+        match node:
+            case cst.Name(value="True"):
+                return self.everything
+            case cst.Name(value="False"):
+                return frozenset()
+            case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+                found = self.pure(inner)
+                return None if found is None else self.everything - found
+            case cst.BooleanOperation(left=left, right=right):
+                if isinstance(node.operator, cst.Or) and _is_empty(right):
+                    return self.pure(left)
+                one, other = self.pure(left), self.pure(right)
+                if one is None or other is None:
+                    return None
+                return one & other if isinstance(node.operator, cst.And) else one | other
+            case cst.Comparison(left=left, comparisons=[target]):
+                return self._compared(left, target)
+            case cst.Call():
+                return self._called(node)
+            case _:
+                return None
+
+    def _there(self, kind: Kind) -> Reach:
+        if kind is Kind.CHUNK:
+            return self.everything
+        return THERE.get(kind, self.everything - {On.USAGE}) & self.everything
+
+    def _piece_there(self, piece: str) -> Reach | None:
+        if piece == "index":
+            return None
+        given = {"whole": _PARTS, "opening": ("id", "name", "type"), "arguments": ("arguments",)}[self.calls]
+        return frozenset({On.CALL}) & self.everything if piece in given else frozenset()
+
+    def _compared(self, left: cst.BaseExpression, target: cst.ComparisonTarget) -> Reach | None:
+        found = self._listed(left, target)
+        if found is not None:
+            return found
+        positive = isinstance(target.operator, (cst.Equal, cst.Is, cst.In))
+        if not positive and not isinstance(target.operator, (cst.NotEqual, cst.IsNot, cst.NotIn)):
+            return None
+        inner = left.value if isinstance(left, cst.NamedExpr) else left
+        there = self.pure(inner)
+        if there is None or isinstance(inner, cst.Comparison):
+            return None
+        kind = self.kind(inner)
+        known = _constants(self.context, target.comparator)
+        if known is None:
+            return None
+        equal: Reach = frozenset()
+        for value in known:
+            if value in (None, ""):
+                equal |= self.everything - there
+            elif kind is Kind.CHUNK_FINISH:
+                equal |= REASONS.get(value, frozenset()) & self.everything
+            elif kind is Kind.DELTA_ROLE and value == "assistant":
+                equal |= there
+            elif self.piece(inner) == "type" and value == "function":
+                equal |= there
+            else:
+                return None
+        return equal if positive else self.everything - equal
+
+    def _listed(self, left: cst.BaseExpression, target: cst.ComparisonTarget) -> Reach | None:
+        """``len(chunk.choices) > 0``, ``index not in calls``, ``len(calls) <= index``."""
+        full = _is_nonempty(target)
+        if isinstance(left, cst.Call) and _is_call_of(left, "len") and full is not None:
+            kind = self.kind(left.args[0].value)
+            if kind in (Kind.CHUNK_CHOICES, Kind.DELTA_CALLS):
+                return self._there(kind) if full else self.everything - self._there(kind)
+        if self.calls == "arguments" or On.CALL not in self.everything:
+            return None
+        call: Reach = frozenset({On.CALL})
+        match target.operator:
+            case cst.NotIn() if self.is_index(left):
+                return call
+            case cst.In() if self.is_index(left):
+                return frozenset()
+            case cst.LessThanEqual() | cst.Equal() if self.is_index(target.comparator) and _is_len(left):
+                return call
+            case cst.GreaterThanEqual() | cst.Equal() if self.is_index(left) and _is_len(target.comparator):
+                return call
+            case cst.GreaterThan() if _is_len(left) and self.is_index(target.comparator):
+                return frozenset()
+            case cst.LessThan() if self.is_index(left) and _is_len(target.comparator):
+                return frozenset()
+            case cst.LessThan() if _is_len(left) and self._is_index_plus_one(target.comparator):
+                return call
+            case _:
+                return None
+
+    def is_index(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` is the index of a streamed call."""
+        if self.piece(node) == "index":
+            return True
+        if not isinstance(node, cst.Name):
+            return False
+        for other in self.nodes():
+            if isinstance(other, cst.Assign) and self.piece(other.value) == "index":
+                target = other.targets[0].target
+                if isinstance(target, cst.Name) and target.value == node.value:
+                    return True
+        return False
+
+    def _is_index_plus_one(self, node: cst.BaseExpression) -> bool:
+        return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and self.is_index(node.left)
+
+    def _called(self, node: cst.Call) -> Reach | None:
+        if not node.args:
+            return None
+        first = node.args[0].value
+        if _is_call_of(node, "hasattr") and len(node.args) == 2:
+            kind = self.kind(first)
+            known = _constants(self.context, node.args[1].value)
+            if kind is None or known is None:
+                return None
+            from ..know.kinds import SHAPES
+
+            if all((kind, str(value)) in SHAPES for value in known):
+                return self._there(kind)
+            return None
+        if _is_call_of(node, "len") and self.kind(first) is not None:
+            return self.pure(first)
+        if _is_call_of(node, "bool"):
+            return self.pure(first)
+        if _is_call_of(node, "isinstance") and self.kind(first) is Kind.DELTA_TEXT:
+            return self.pure(first)
+        return None
+
+
+def _bound(node: cst.CSTNode) -> Iterator[str]:
+    from ..know.modules import bound_by
+
+    yield from bound_by(node)
+
+
+def _is_nothing(value: object) -> bool:
+    if isinstance(value, SeqValue):
+        return not value.places and not value.derived  # the [] of `or []`
+    return isinstance(value, Const) and value.value in (None, "", False)
+
+
+def _is_empty(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.SimpleString():
+            return node.evaluated_value == ""
+        case cst.Name(value="None" | "False"):
+            return True
+        case cst.List(elements=[]) | cst.Tuple(elements=[]):
+            return True
+        case _:
+            return False
+
+
+def _constants(context: Context, node: cst.BaseExpression) -> list[object] | None:
+    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
+        found: list[object] = []
+        for element in node.elements:
+            part = constants(context.project.vars.get(element.value))
+            if part is None:
+                return None
+            found.extend(part)
+        return found
+    return constants(context.project.vars.get(node))
+
+
+def _is_call_of(node: cst.BaseExpression, name: str) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == name and bool(node.args)
+
+
+def _is_len(node: cst.BaseExpression) -> bool:
+    return _is_call_of(node, "len")
+
+
+def _is_nonempty(target: cst.ComparisonTarget) -> bool | None:
+    if not isinstance(target.comparator, cst.Integer):
+        return None
+    value = target.comparator.evaluated_value
+    match target.operator:
+        case cst.GreaterThan() | cst.NotEqual() if value == 0:
+            return True
+        case cst.GreaterThanEqual() if value == 1:
+            return True
+        case cst.Equal() | cst.LessThanEqual() if value == 0:
+            return False
+        case cst.LessThan() if value == 1:
+            return False
+        case _:
+            return None
+
+
+__all__ = ["ALIASED", "FINISH", "STREAM_KINDS", "Alias", "Region", "Typed", "children", "read_of"]
