@@ -234,6 +234,7 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
         (b"client.chat\\\n    .completions.create()", True),
         (b'url = base + "/chat/completions"', True),
         (b"print('hello')", False),
+        (b"readline.set_completions()", False),
         (b"", False),
     ],
 )

@@ -38,4 +38,4 @@ def read(path: str) -> bytes | None:
 
 def matters(data: bytes) -> bool:
     """Whether a file can hold Chat Completions, or name what they need. No decoding, no parsing."""
-    return b"completions" in data or b"openai" in data.lower()
+    return (b"completions" in data and b"chat" in data) or b"openai" in data.lower()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,8 @@ def run_git(root: str, *arguments: str) -> bytes | None:
 
     The file system monitor is switched off: it is a program named by the repository's own configuration.
     """
+    import subprocess
+
     environment = {name: value for name, value in os.environ.items() if name not in _GIT_LOCATION}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
     command = ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments]

@@ -49,9 +49,9 @@ def summary(screen: Screen, result: Outcome, *, done: bool, unsafe: bool) -> Non
     total = len(result.sites)
     files = len({site.path for site in result.sites})
     if not total:
-        screen.line(f"No Chat Completions calls in {_many(result.seen, 'Python file')}.")
+        screen.line(f"No Chat Completions calls in {many(result.seen, 'Python file')}.")
         return
-    screen.line((f"{_many(total, 'call')} in {_many(files, 'file')}", "bold"), f" ({_read(result)})")
+    screen.line((f"{many(total, 'call')} in {many(files, 'file')}", "bold"), f" ({_read(result)})")
     migrated = [site for site in result.sites if site.verdict is Verdict.MIGRATED]
     _group(screen, "migrated" if done else "ready to migrate", migrated, "green")
     held = [site for site in result.sites if site.verdict in HELD_BACK]
@@ -94,8 +94,9 @@ def _title(code: str) -> str:
 
 
 def _read(result: Outcome) -> str:
-    return f"{_many(result.read, 'file')} read of {result.seen}"
+    return f"{many(result.read, 'file')} read of {result.seen}"
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

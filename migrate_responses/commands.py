@@ -1,0 +1,269 @@
+"""What the commands do: call the engine, show what came of it, and return the exit status.
+
+LibCST and Rich take longer to import than most runs last, so they are loaded only when there is work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+import click
+
+from migrate_responses.config import ConfigError, Options, load, merge
+from migrate_responses.find.project import Project
+from migrate_responses.find.roots import nearest_pyproject
+from migrate_responses.results import Diagnostic, Verdict
+from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project, outcome
+from migrate_responses.show import summary
+from migrate_responses.show.screen import Screen
+
+EXIT_FINDINGS = 1
+EXIT_ERROR = 2
+STDIN_NAME = "stdin.py"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one command was asked, once configuration and command line are merged."""
+
+    paths: tuple[str, ...]
+    options: Options
+    stdin: bytes | None
+    words: tuple[str, ...]  # the command line after the command's name
+    quiet: bool = False
+    verbose: bool = False
+    no_color: bool = False
+
+    def out(self) -> Screen:
+        return Screen(sys.stdout, self.no_color)
+
+    def err(self) -> Screen:
+        return Screen(sys.stderr, self.no_color)
+
+
+def request(
+    words: tuple[str, ...],
+    *,
+    paths: tuple[str, ...],
+    config: str | None,
+    exclude: tuple[str, ...],
+    stdin_filename: str | None,
+    jobs: int | None,
+    quiet: bool,
+    verbose: bool,
+    no_color: bool,
+    **given: Any,
+) -> Request:
+    """Merge what the command line gives with the configuration, and read standard input if it is asked for.
+
+    ``given`` are settings of the engine. ``jobs`` promises nothing yet: one process does the work.
+    """
+    stdin = None
+    if "-" in paths:
+        if len(paths) > 1:
+            raise click.UsageError("'-' (standard input) cannot be combined with other paths.")
+        stdin = sys.stdin.buffer.read()
+        paths = (stdin_filename or STDIN_NAME,)
+    elif stdin_filename is not None:
+        raise click.UsageError("--stdin-filename goes with '-' as path.")
+    paths = paths or (".",)
+    try:
+        first = os.path.abspath(paths[0])
+        found = config or nearest_pyproject(first if os.path.isdir(first) else os.path.dirname(first))
+        options = merge(load(found) if found else Options(), exclude, **given)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    return Request(paths, options, stdin, words, quiet, verbose, no_color)
+
+
+def diff(request: Request, exit_code: bool) -> int:
+    """The patch to standard output, the summary to standard error."""
+    from migrate_responses.show.diff import diffs
+
+    result = outcome(_migrate(request))
+    diffs(request.out(), result.changed)
+    _tell(request, request.err(), result, done=False)
+    if result.changed and request.stdin is None and not request.quiet:
+        request.err().line("Nothing was written. To write it: ", (_command("apply", request), "bold"))
+    return _status(EXIT_FINDINGS if exit_code and result.changed else 0, result)
+
+
+def apply(request: Request, allow_dirty: bool) -> int:
+    """Write what changes, unless git would lose something by it."""
+    runs = _migrate(request)
+    if request.stdin is not None:
+        return _status(0, _echo(request, runs))
+    extra = [] if allow_dirty else _dirty(runs)
+    if extra:
+        result = outcome(runs, extra)
+        _tell(request, request.err(), result, done=False)
+        request.err().line("Nothing was written.")
+        return _status(0, result)
+    runs, extra = _write(request, runs)
+    result = outcome(runs, extra)
+    _tell(request, request.out(), result, done=True)
+    if not request.quiet:
+        request.out().line(f"{summary.many(len(result.changed), 'file')} changed.")
+    return _status(0, result)
+
+
+def check(request: Request, allow_todo: bool) -> int:
+    """List what remains; findings if there is any."""
+    result = outcome(_migrate(request))
+    counted = {Verdict.MIGRATED} if allow_todo else {Verdict.MIGRATED, *summary.HELD_BACK}
+    changed = {file.path for file in result.changed}
+    remaining = [
+        site
+        for site in result.sites
+        if site.verdict in counted or (site.verdict in summary.HELD_BACK and site.path in changed)
+    ]
+    summary.sites(request.out(), remaining)
+    _tell(request, request.err(), result, done=False, listed=True)
+    if remaining and request.stdin is None and not request.quiet:
+        request.err().line("To see what would change: ", (_command("diff", request), "bold"))
+    return _status(EXIT_FINDINGS if remaining else 0, result)
+
+
+def report(request: Request, form: str, output: str | None) -> int:
+    """The inventory as a table or as JSON."""
+    from migrate_responses.show.report import as_json, as_table
+
+    result = outcome(_migrate(request))
+    with _output(output) as stream:
+        if form == "json":
+            stream.write(as_json(result))
+        else:
+            as_table(Screen(stream, request.no_color), result)
+    _tell(request, request.err(), result, done=False)
+    return _status(0, result)
+
+
+def explain(code: str | None, no_color: bool) -> None:
+    """One rule, or the list."""
+    from migrate_responses.rules import rule
+    from migrate_responses.show import rules_page
+
+    screen = Screen(sys.stdout, no_color)
+    if code is None:
+        rules_page.overview(screen)
+        return
+    try:
+        known = rule(code)
+    except KeyError:
+        raise click.UsageError(
+            f"There is no rule {code!r}; `migrate-responses explain` lists them."
+        ) from None
+    rules_page.explain(screen, known)
+
+
+def engine() -> Migrate:
+    """The engine, loaded the first time that a file matters."""
+
+    def migrate(*arguments: Any) -> Any:
+        from migrate_responses.run import migrate
+
+        return migrate(*arguments)
+
+    return migrate
+
+
+def _migrate(request: Request) -> list[Run]:
+    """Find and decide, with a sign of life on a terminal while it takes long."""
+    with _progress(request):
+        if request.stdin is None:
+            return migrate_paths(request.paths, request.options, engine())
+        if request.paths == (STDIN_NAME,):
+            project = Project(os.getcwd(), {STDIN_NAME: request.stdin}, frozenset({STDIN_NAME}), seen=1)
+            return [migrate_project(project, request.options, engine(), project.writable)]
+        texts = {request.paths[0]: request.stdin}
+        return migrate_paths(request.paths, request.options, engine(), texts)
+
+
+@contextlib.contextmanager
+def _progress(request: Request) -> Iterator[None]:
+    if request.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    from migrate_responses.show.progress import sign_of_life
+
+    with sign_of_life(sys.stderr, request.no_color):
+        yield
+
+
+def _echo(request: Request, runs: Sequence[Run]) -> Outcome:
+    """Write the text that came by standard input, migrated, to standard output."""
+    result = outcome(runs)
+    text = result.changed[0].after if result.changed else request.stdin or b""
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
+    _tell(request, request.err(), result, done=True)
+    return result
+
+
+def _dirty(runs: Sequence[Run]) -> list[tuple[Project, Diagnostic]]:
+    from migrate_responses.write import unstaged
+
+    return [(run.project, problem) for run in runs for problem in unstaged(run.project, run.results.changed)]
+
+
+def _write(request: Request, runs: Sequence[Run]) -> tuple[list[Run], list[tuple[Project, Diagnostic]]]:
+    """Write every run. A file that cannot be written is taken out, and its flows are decided anew."""
+    from migrate_responses.write import write
+
+    written: list[Run] = []
+    problems: list[tuple[Project, Diagnostic]] = []
+    for run in runs:
+        writable = run.project.writable
+        while True:
+            names, refused = write(run.project, run.results.changed)
+            problems.extend((run.project, problem) for problem in refused)
+            if names or not refused:
+                break
+            writable -= {problem.path for problem in refused}
+            run = migrate_project(run.project, request.options, engine(), writable)
+        written.append(run)
+    return written, problems
+
+
+def _tell(request: Request, screen: Screen, result: Outcome, *, done: bool, listed: bool = False) -> None:
+    """Errors to standard error; to ``screen`` the summary, and with -v each call that is not migrated."""
+    errors = request.err()
+    for error in result.errors:
+        summary.finding(errors, error)
+    if request.quiet:
+        return
+    if request.verbose:
+        if not listed:
+            summary.sites(screen, (site for site in result.sites if site.verdict is not Verdict.MIGRATED))
+        for note in result.notes:
+            summary.finding(screen, note)
+    summary.summary(screen, result, done=done, unsafe=request.options.settings.unsafe_fixes)
+
+
+def _command(name: str, request: Request) -> str:
+    """What to type next: the same options with another command."""
+    import shlex
+
+    dropped = {"--exit-code", "--allow-todo", "-v", "--verbose"}
+    return shlex.join(["migrate-responses", name, *(word for word in request.words if word not in dropped)])
+
+
+def _status(status: int, result: Outcome) -> int:
+    return EXIT_ERROR if result.errors else status
+
+
+@contextlib.contextmanager
+def _output(path: str | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            yield stream
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror or error}") from error
