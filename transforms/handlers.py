@@ -28,7 +28,9 @@ def plan(context: Context) -> None:
                 context.note(site.node, site.module, [site], "MR602", detail)
             continue
         node, module, name = found
-        context.unsafe(node, module, [site], "MR602", f"`{name}` is not raised for a truncated answer any more")
+        context.unsafe(
+            node, module, [site], "MR602", f"`{name}` is not raised for a truncated answer any more"
+        )
 
 
 def _handlers(context: Context, site: Site) -> Iterator[tuple[cst.CSTNode, Module, str]]:
@@ -53,7 +55,9 @@ def _around(context: Context, node: cst.CSTNode, module: Module) -> Iterator[tup
         if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
             return
         match parent:
-            case cst.Try(body=body, handlers=handlers) | cst.TryStar(body=body, handlers=handlers) if body is below:
+            case cst.Try(body=body, handlers=handlers) | cst.TryStar(body=body, handlers=handlers) if (
+                body is below
+            ):
                 for handler in handlers:
                     if handler.type is not None:
                         for name in _named(context, handler.type):

@@ -47,7 +47,9 @@ class _Asked:
 def plan(context: Context) -> None:
     asked: list[_Asked] = []
     for node, module, shapes in context.shaped:
-        if not isinstance(node, cst.BaseExpression) or not any(shape.kind is Kind.MESSAGE for shape in shapes):
+        if not isinstance(node, cst.BaseExpression) or not any(
+            shape.kind is Kind.MESSAGE for shape in shapes
+        ):
             continue
         reading = read_of(context, node, module)
         if reading is None:
@@ -66,7 +68,9 @@ def plan(context: Context) -> None:
 def _parsed(context: Context, read: Read, sites: frozenset[Site]) -> None:
     if any(site.method == "create" for site in sites):
         text = context.source(read.whole, read.module)
-        context.manual(read.whole, read.module, sites, "MR308", f"`{text}`: the answer of `create` is not parsed")
+        context.manual(
+            read.whole, read.module, sites, "MR308", f"`{text}`: the answer of `create` is not parsed"
+        )
         return
     template = replace_read(lambda base: attribute(base, "output_parsed"))
     context.edit(read.whole, read.module, sites, template, "MR601")
@@ -105,7 +109,9 @@ def _in_place(context: Context, asked: _Asked) -> None:
         context.edit(whole, module, sites, replace_read(_set_out), "MR606")
         return
     truth = truth_tested(module, whole)
-    context.edit(whole, module, sites, replace_read(lambda base: expr(_ANY if truth else _FIRST, r=base)), "MR606")
+    context.edit(
+        whole, module, sites, replace_read(lambda base: expr(_ANY if truth else _FIRST, r=base)), "MR606"
+    )
 
 
 def _set_out(base: cst.BaseExpression) -> cst.BaseExpression:
@@ -137,7 +143,9 @@ def _anchor(read: Read) -> cst.CSTNode | None:
         return None
     root = _root(read.base)
     for parent in module.ancestors(whole):
-        if isinstance(parent, cst.Lambda) or (isinstance(parent, cst.While) and _within(module, whole, parent.test)):
+        if isinstance(parent, cst.Lambda) or (
+            isinstance(parent, cst.While) and _within(module, whole, parent.test)
+        ):
             return None
         if isinstance(parent, (cst.CompFor, cst.BaseComp)):
             return None
@@ -176,10 +184,14 @@ def _within(module: Module, node: cst.CSTNode, outer: cst.CSTNode) -> bool:
 def _is_taken(module: Module, statement: cst.CSTNode) -> bool:
     """Whether the name of the local means something else around here."""
     scope = module.function(statement) or module.tree
-    if any(isinstance(parent, cst.ClassDef) for parent in module.ancestors(statement)) and scope is module.tree:
+    if (
+        any(isinstance(parent, cst.ClassDef) for parent in module.ancestors(statement))
+        and scope is module.tree
+    ):
         return True
     return any(
-        isinstance(node, cst.Name) and node.value == _NAME and _is_variable(module, node) for node in syntax.walk(scope)
+        isinstance(node, cst.Name) and node.value == _NAME and _is_variable(module, node)
+        for node in syntax.walk(scope)
     )
 
 
@@ -195,7 +207,9 @@ def _follows(first: Read, anchor: cst.CSTNode, other: Read) -> bool:
     module = first.module
     if other.module is not module or module.function(other.whole) is not module.function(first.whole):
         return False
-    if _path(first.base) != _path(other.base) or isinstance(module.parents.get(other.whole), (cst.Assign, cst.AnnAssign)):
+    if _path(first.base) != _path(other.base) or isinstance(
+        module.parents.get(other.whole), (cst.Assign, cst.AnnAssign)
+    ):
         return False
     for statement in _from(module, anchor):
         if _root(first.base) in syntax.bound_in([statement]):
@@ -239,7 +253,9 @@ def _shared(context: Context, group: list[_Asked], anchor: cst.CSTNode) -> None:
     context.edit(anchor, module, sites, _bind_first(found), "MR606")
 
 
-def _bind_first(found: list[cst.BaseExpression]) -> Callable[[cst.CSTNode, cst.CSTNode], cst.FlattenSentinel[cst.CSTNode]]:
+def _bind_first(
+    found: list[cst.BaseExpression],
+) -> Callable[[cst.CSTNode, cst.CSTNode], cst.FlattenSentinel[cst.CSTNode]]:
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
         assert isinstance(updated, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
         lines = list(updated.leading_lines)

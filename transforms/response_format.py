@@ -95,7 +95,12 @@ def _kind_of_dict(value: DictValue) -> str:
     if inner is None or not inner.values:
         return "the schema of the format is not in sight"
     for schema in inner.values:
-        if not isinstance(schema, DictValue) or schema.others or schema.merged or set(schema.places) - _SCHEMA_KEYS:
+        if (
+            not isinstance(schema, DictValue)
+            or schema.others
+            or schema.merged
+            or set(schema.places) - _SCHEMA_KEYS
+        ):
             return "the schema of the format is not in sight"
         if "schema" not in schema.places or "name" not in schema.places:
             return "a `json_schema` without `schema` or `name` is refused by the Responses API"
@@ -154,8 +159,11 @@ def _is_plain_text(place: Place) -> bool:
     """Whether ``{"type": "text"}``, the default, is written right there."""
     node = place.node.value if isinstance(place.node, (cst.Arg, cst.DictElement)) else None
     values = list(place.var.values) if place.var is not None else []
-    return len(values) == 1 and isinstance(values[0], DictValue) and values[0].node is node and (
-        _kind_of_dict(values[0]) == TEXT
+    return (
+        len(values) == 1
+        and isinstance(values[0], DictValue)
+        and values[0].node is node
+        and (_kind_of_dict(values[0]) == TEXT)
     )
 
 
@@ -171,7 +179,9 @@ def _argument(context: Context, site: Site, item: Keyword, verbosity: cst.BaseEx
     place = item.place
     if place.how in ("contains", "delete"):
         rename_key(context, site, place, "text", "MR105")
-    elif place.var is not None and (is_none(place.var) and _is_literal_none(place) or _is_plain_text(place)):
+    elif place.var is not None and (
+        (is_none(place.var) and _is_literal_none(place)) or _is_plain_text(place)
+    ):
         act(context, site, [item], Action("MR108", drop=True))
     else:
         values = list(place.var.values) if place.var is not None else []
@@ -196,7 +206,9 @@ def _wrap(
         if isinstance(value, cst.IfExp) and (_is_absent(value.body) or _is_absent(value.orelse)):
             return value.with_changes(body=wrap(value.body), orelse=wrap(value.orelse))
         if verbosity is not None:
-            return around(expr('{"format": value, "verbosity": verbosity}', value=value, verbosity=verbosity), value)
+            return around(
+                expr('{"format": value, "verbosity": verbosity}', value=value, verbosity=verbosity), value
+            )
         if isinstance(value, (cst.Dict, cst.IfExp)) or not (none or omitted):
             return around(expr('{"format": value}', value=value), value)
         if omitted:
@@ -255,7 +267,9 @@ def _store(context: Context, node: cst.Subscript, module: Module, sites: list[Si
     target = module.parents.get(node)
     assign = module.parents.get(target) if isinstance(target, cst.AssignTarget) else None
     if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
-        context.manual(node, module, sites, "MR603", f"`{context.source(node, module)}` is assigned in an unusual way")
+        context.manual(
+            node, module, sites, "MR603", f"`{context.source(node, module)}` is assigned in an unusual way"
+        )
         return
 
     def update(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
@@ -271,7 +285,9 @@ def _is_read_on(module: Module, node: cst.CSTNode) -> bool:
     """Whether a part of ``node`` is taken by a constant key."""
     parent = module.parents.get(node)
     match parent:
-        case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString()))]):
+        case cst.Subscript(
+            value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString()))]
+        ):
             return value is node
         case cst.Attribute(value=value, attr=cst.Name(value="get")):
             return value is node

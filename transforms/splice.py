@@ -27,7 +27,9 @@ def splice(outer: cst.Dict, key: str, names: Mapping[str, str] | None = None) ->
         assert isinstance(element, cst.DictElement)
         if not isinstance(element.value, cst.Dict):
             poured = cst.StarredDictElement(_operand(element.value), comma=element.comma)
-            return outer.with_changes(elements=[*outer.elements[:position], poured, *outer.elements[position + 1 :]])
+            return outer.with_changes(
+                elements=[*outer.elements[:position], poured, *outer.elements[position + 1 :]]
+            )
         return _spliced(outer, position, element, element.value, names or {})
     return outer
 
@@ -129,7 +131,9 @@ def _separator(outer: cst.Dict, position: int) -> _Space:
 
 def _plain(space: _Space) -> _Space:
     if isinstance(space, cst.ParenthesizedWhitespace):
-        return space.with_changes(first_line=cst.TrailingWhitespace(newline=space.first_line.newline), empty_lines=[])
+        return space.with_changes(
+            first_line=cst.TrailingWhitespace(newline=space.first_line.newline), empty_lines=[]
+        )
     return space
 
 
@@ -139,7 +143,7 @@ def _followed(item: cst.BaseDictElement, space: _Space) -> cst.BaseDictElement:
 
 def _named(item: cst.BaseDictElement, names: Mapping[str, str]) -> cst.BaseDictElement:
     key = key_of(item)
-    if key in names and isinstance(item, cst.DictElement):
+    if key is not None and key in names and isinstance(item, cst.DictElement):
         return item.with_changes(key=string(names[key], item.key))
     return item
 
@@ -148,7 +152,9 @@ def _comment(space: _Space) -> cst.Comment | None:
     return space.first_line.comment if isinstance(space, cst.ParenthesizedWhitespace) else None
 
 
-def _with_comment(comma: cst.Comma | cst.MaybeSentinel, comment: cst.Comment | None) -> cst.Comma | cst.MaybeSentinel:
+def _with_comment(
+    comma: cst.Comma | cst.MaybeSentinel, comment: cst.Comment | None
+) -> cst.Comma | cst.MaybeSentinel:
     """The comma after the dissolved entry, with the comment that ended the inner dict."""
     if comment is None or not isinstance(comma, cst.Comma):
         return comma
@@ -190,10 +196,14 @@ def _with_lines(
 
     if before and isinstance(before[-1].comma, cst.Comma):
         comma = before[-1].comma
-        before[-1] = before[-1].with_changes(comma=comma.with_changes(whitespace_after=added(comma.whitespace_after)))
+        before[-1] = before[-1].with_changes(
+            comma=comma.with_changes(whitespace_after=added(comma.whitespace_after))
+        )
     elif not before:
         lbrace = outer.lbrace
-        outer = outer.with_changes(lbrace=lbrace.with_changes(whitespace_after=added(lbrace.whitespace_after)))
+        outer = outer.with_changes(
+            lbrace=lbrace.with_changes(whitespace_after=added(lbrace.whitespace_after))
+        )
     return outer, before
 
 
@@ -227,7 +237,8 @@ class _Dedent(cst.CSTTransformer):
         self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
     ) -> cst.ParenthesizedWhitespace:
         lines = [
-            line.with_changes(whitespace=_shorter(line.whitespace, self._depth)) for line in updated_node.empty_lines
+            line.with_changes(whitespace=_shorter(line.whitespace, self._depth))
+            for line in updated_node.empty_lines
         ]
         return updated_node.with_changes(
             last_line=_shorter(updated_node.last_line, self._depth), empty_lines=lines

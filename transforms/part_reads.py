@@ -1,0 +1,121 @@
+"""Code that reads message parts back: ``part["type"] == "image_url"``, ``part["image_url"]["url"]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import libcst as cst
+
+from ..know.kinds import DictValue, Site
+from ..know.modules import Module
+from .context import Context
+from .snippets import string
+
+_NESTED = ("image_url", "file")
+
+
+# A part that moves: the sites it belongs to, and the new names of part types as its roles have them.
+Moving = Mapping[DictValue, tuple[list[Site], Mapping[str, str]]]
+
+
+def plan(context: Context, moving: Moving) -> None:
+    """Rewrite every read of the parts in ``moving``, each once."""
+    reads: dict[cst.CSTNode, tuple[str, list[DictValue]]] = {}
+    for value in moving:
+        for key in ("type", *_NESTED):
+            for place in value.places.get(key, []):
+                if place.how in ("read", "get"):
+                    reads.setdefault(place.node, (key, []))[1].append(value)
+    for node, (key, values) in reads.items():
+        _read(context, node, key, values, moving)
+
+
+def _read(context: Context, node: cst.CSTNode, key: str, values: list[DictValue], moving: Moving) -> None:
+    module = context.module_of(node)
+    sites = list(dict.fromkeys(site for value in values for site in moving[value][0]))
+    names = [moving[value][1] for value in values]
+    base = _base(node)
+    text = context.source(node, module)
+    if base is None or any(value not in moving for value in context.project.values(base)):
+        context.manual(node, module, sites, "MR604", f"`{text}` also reads something else")
+    elif key != "type":
+        _nested(context, node, module, sites)
+    elif any(other != names[0] for other in names):
+        context.manual(node, module, sites, "MR604", f"`{text}` has several names for text now")
+    else:
+        _type(context, node, module, sites, names[0])
+
+
+def _base(node: cst.CSTNode) -> cst.BaseExpression | None:
+    match node:
+        case cst.Subscript(value=value) | cst.Call(func=cst.Attribute(value=value)):
+            return value
+        case _:
+            return None
+
+
+def _type(
+    context: Context, node: cst.CSTNode, module: Module, sites: list[Site], names: Mapping[str, str]
+) -> None:
+    """A comparison of the type with constants names the new types."""
+    parent = module.parents.get(node)
+    literals: list[cst.SimpleString] = []
+    match parent:
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=other)]) if left is node:
+            literals = _strings(other)
+        case _:
+            pass
+    if not literals:
+        text = context.source(node, module)
+        context.unsafe(node, module, sites, "MR604", f"`{text}` gives another name for the type now")
+        return
+    for literal in literals:
+        name = names.get(str(literal.evaluated_value))
+        if name is not None:
+            context.edit(literal, module, sites, renamed(name), "MR604")
+
+
+def renamed(name: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """An edit that writes another string, in the same quotes."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        return string(name, original)
+
+    return apply
+
+
+def _strings(node: cst.BaseExpression) -> list[cst.SimpleString]:
+    if isinstance(node, cst.SimpleString):
+        return [node]
+    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
+        found = [element.value for element in node.elements]
+        strings = [item for item in found if isinstance(item, cst.SimpleString)]
+        return strings if len(strings) == len(found) else []
+    return []
+
+
+def _nested(context: Context, node: cst.CSTNode, module: Module, sites: list[Site]) -> None:
+    """``part["image_url"]["url"]`` is ``part["image_url"]``, other keys move up."""
+    outer = module.parents.get(node)
+    if isinstance(outer, cst.Attribute) and outer.attr.value == "get":
+        call = module.parents.get(outer)
+        key = call.args[0].value if isinstance(call, cst.Call) and call.args else None
+        whole: cst.CSTNode | None = call
+    elif isinstance(outer, cst.Subscript) and outer.value is node:
+        index = outer.slice[0].slice
+        key = index.value if isinstance(index, cst.Index) else None
+        whole = outer
+    else:
+        key, whole = None, None
+    if not isinstance(key, cst.SimpleString) or whole is None:
+        text = context.source(node, module)
+        context.manual(node, module, sites, "MR604", f"`{text}` is not a dict any more")
+        return
+    if key.evaluated_value == "url":
+        context.edit(whole, module, sites, _inside, "MR604")
+    else:
+        context.edit(node, module, sites, lambda o, u: _base(u) or u, "MR604")
+
+
+def _inside(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    return _base(updated) or updated
