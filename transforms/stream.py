@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..know.kinds import STREAM_KINDS, STRUCTURAL, External, Kind, Shape, Site
-from ..know.modules import Module, walk
+from ..know.modules import Module
 from . import stream_calls, stream_helper
 from .context import Context
 from .snippets import expr
@@ -73,7 +73,9 @@ def regions(context: Context) -> Iterator[Region]:
                 case cst.FunctionDef():
                     function = context.project.functions.get(node)
                     for name, var in function.parameters.items() if function is not None else ():
-                        sites = _chunk_sites(context, [value for value in var.values if isinstance(value, Shape)])
+                        sites = _chunk_sites(
+                            context, [value for value in var.values if isinstance(value, Shape)]
+                        )
                         if sites:
                             yield Region(context, module, node, [node.body], name, sites)
                 case _:
@@ -103,23 +105,25 @@ def _element(node: cst.GeneratorExp | cst.ListComp | cst.SetComp) -> cst.BaseExp
 
 
 def _leftover(
-    context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape], understood: set[cst.CSTNode]
+    context: Context,
+    node: cst.BaseExpression,
+    module: Module,
+    shapes: list[Shape],
+    understood: set[cst.CSTNode],
 ) -> None:
     kinds = {shape.kind for shape in shapes}
     sites = {shape.site for shape in shapes}
     if not kinds & STREAM_KINDS or node in understood:
         return
     text = context.source(node, module)
+    if all(shape.form != "object" and context.escapes.of(shape) for shape in shapes):
+        return  # dumped, and held back where it leaves
     if Kind.STREAM in kinds:
         _stream(context, node, module, shapes)
     elif kinds - STREAM_KINDS and not kinds - STREAM_KINDS <= {Kind.LEAF}:
         context.manual(node, module, sites, "MR403", f"`{text}` is a part of an answer or of a stream")
-    elif kinds & _CHUNKS and not _is_parameter_name(module, node):
+    elif kinds & _CHUNKS and not isinstance(module.parents.get(node), cst.Param):
         context.manual(node, module, sites, "MR404", f"`{text}` is not understood")
-
-
-def _is_parameter_name(module: Module, node: cst.BaseExpression) -> bool:
-    return isinstance(module.parents.get(node), (cst.Param, cst.Arg)) and isinstance(module.parents.get(node), cst.Param)
 
 
 def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
@@ -129,14 +133,23 @@ def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: 
     text = context.source(node, module)
     if any(shape.kind is not Kind.STREAM for shape in shapes):
         if not _is_carried(context, node, module):
-            context.manual(node, module, sites, "MR403", f"`{text}` is a whole answer or a stream, as `stream=` says")
+            context.manual(
+                node, module, sites, "MR403", f"`{text}` is a whole answer or a stream, as `stream=` says"
+            )
         return
     match parent:
         case cst.For(target=cst.Name()) | cst.CompFor(target=cst.Name()):
             return
         case cst.Arg() if _sink(context, parent, module):
             _text_sink(context, node, module, sites)
-        case cst.Attribute(attr=attr) if attr.value in ("close", "response", "__enter__", "__exit__", "__aenter__", "__aexit__"):
+        case cst.Attribute(attr=attr) if attr.value in (
+            "close",
+            "response",
+            "__enter__",
+            "__exit__",
+            "__aenter__",
+            "__aexit__",
+        ):
             return
         case cst.Attribute() if all(site.method == "stream" for site in sites):
             return  # the rule for the helper looks at it
@@ -152,7 +165,15 @@ def _is_carried(context: Context, node: cst.BaseExpression, module: Module) -> b
     """Whether the value only goes on from here: its uses are looked at where they are."""
     parent = module.parents.get(node)
     match parent:
-        case cst.Assign() | cst.AnnAssign() | cst.AssignTarget() | cst.NamedExpr() | cst.Return() | cst.Await() | cst.Expr():
+        case (
+            cst.Assign()
+            | cst.AnnAssign()
+            | cst.AssignTarget()
+            | cst.NamedExpr()
+            | cst.Return()
+            | cst.Await()
+            | cst.Expr()
+        ):
             return True
         case cst.AsName() | cst.IfExp() | cst.BooleanOperation() | cst.WithItem():
             return True
@@ -177,7 +198,9 @@ def _sink(context: Context, arg: cst.CSTNode, module: Module) -> bool:
     if not isinstance(call, cst.Call):
         return False
     return any(
-        isinstance(value, External) and value.path.startswith("streamlit") and value.path.rpartition(".")[2] in _TEXT_SINKS
+        isinstance(value, External)
+        and value.path.startswith("streamlit")
+        and value.path.rpartition(".")[2] in _TEXT_SINKS
         for value in context.project.values(call.func)
     )
 
@@ -220,4 +243,4 @@ def _escapes(context: Context, site: Site) -> None:
                 context.unsafe(escape.node, escape.module, [site], "MR402", detail)
 
 
-__all__ = ["plan", "regions", "walk"]
+__all__ = ["plan", "regions"]

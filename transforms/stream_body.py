@@ -16,10 +16,27 @@ from ..know.modules import children, walk
 from .snippets import expr
 from .stream_layout import Guard, Layout
 from .stream_need import WANTS, Need, expressions, is_poll, is_quiet, reads, writes
-from .stream_parts import CALL_TESTS, FIRST_TEST, REFUSAL_TEST, TERMINAL, TEXT_TEST, On, Reach, event_test, leaves, skips
+from .stream_parts import (
+    CALL_TESTS,
+    FIRST_TEST,
+    REFUSAL_TEST,
+    TERMINAL,
+    TEXT_TEST,
+    On,
+    Reach,
+    event_test,
+    leaves,
+    skips,
+)
 from .stream_reads import Reads
 
-_GUARDS = {"text": TEXT_TEST, "refusal": REFUSAL_TEST, "role": FIRST_TEST, "finish": TERMINAL, "usage": TERMINAL}
+_GUARDS = {
+    "text": TEXT_TEST,
+    "refusal": REFUSAL_TEST,
+    "role": FIRST_TEST,
+    "finish": TERMINAL,
+    "usage": TERMINAL,
+}
 
 
 @dataclass(frozen=True)
@@ -213,7 +230,10 @@ class Body(Reads):
         if isinstance(value, cst.Await):
             value = value.expression
         if isinstance(value, (cst.Yield, cst.Call)):
-            return any(isinstance(inner, cst.BaseExpression) and self.region.kind(inner) in PASSED for inner in walk(value))
+            return any(
+                isinstance(inner, cst.BaseExpression) and self.region.kind(inner) in PASSED
+                for inner in walk(value)
+            )
         return False
 
     def alias_at(self, node: cst.CSTNode) -> str | None:
@@ -224,7 +244,11 @@ class Body(Reads):
             if alias.kept or not isinstance(node, (cst.Assign, cst.AnnAssign)) or node.value is None:
                 continue
             target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
-            if isinstance(target, cst.Name) and target.value == alias.name and self.region.kind(node.value) is alias.kind:
+            if (
+                isinstance(target, cst.Name)
+                and target.value == alias.name
+                and self.region.kind(node.value) is alias.kind
+            ):
                 return alias.name
         return None
 
@@ -306,7 +330,11 @@ class Body(Reads):
         if not orelse and node.orelse is not None:
             self._forget(node.orelse)
         elif isinstance(node.orelse, cst.If):
-            return self._collect_if(node.orelse, branch.orelse, layout, units) if branch.stays != "apart" else branch.after
+            return (
+                self._collect_if(node.orelse, branch.orelse, layout, units)
+                if branch.stays != "apart"
+                else branch.after
+            )
         elif node.orelse is not None:
             start = len(units)
             self._collect(node.orelse.body, branch.orelse, layout, units)

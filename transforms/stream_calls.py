@@ -10,7 +10,6 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know.kinds import Kind, SeqValue
-from ..know.modules import walk
 from .access import replace_read, same
 from .context import Context
 from .snippets import attribute
@@ -74,9 +73,15 @@ def _indices(region: Region) -> list[cst.CSTNode]:
     """The indices of calls that stand between the brackets of a list."""
     found: list[cst.CSTNode] = []
     for node in region.nodes():
-        if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        if (
+            isinstance(node, cst.Subscript)
+            and len(node.slice) == 1
+            and isinstance(node.slice[0].slice, cst.Index)
+        ):
             index = node.slice[0].slice.value
-            lists = [value for value in region.context.project.values(node.value) if isinstance(value, SeqValue)]
+            lists = [
+                value for value in region.context.project.values(node.value) if isinstance(value, SeqValue)
+            ]
             if lists and region.is_index(index):
                 found.append(index)
     return found
@@ -87,7 +92,11 @@ def outside(context: Context, understood: set[cst.CSTNode]) -> set[cst.CSTNode]:
     found: set[cst.CSTNode] = set()
     for node, module, shapes in context.shaped:
         kinds = {shape.kind for shape in shapes}
-        if node in understood or not isinstance(node, cst.BaseExpression) or not kinds <= {Kind.DELTA_CALL, Kind.DELTA_FUNCTION}:
+        if (
+            node in understood
+            or not isinstance(node, cst.BaseExpression)
+            or not kinds <= {Kind.DELTA_CALL, Kind.DELTA_FUNCTION}
+        ):
             continue
         sites = {shape.site for shape in shapes}
         parent = module.parents.get(node)
@@ -97,17 +106,19 @@ def outside(context: Context, understood: set[cst.CSTNode]) -> set[cst.CSTNode]:
                 context.edit(parent, module, sites, replace_read(same), "MR408")
             elif name in _NAMES:
                 new = _NAMES[name]
-                context.edit(parent, module, sites, replace_read(lambda base, new=new: attribute(base, new)), "MR408")  # type: ignore[misc]
+                context.edit(
+                    parent, module, sites, replace_read(lambda base, new=new: attribute(base, new)), "MR408"
+                )  # type: ignore[misc]
             else:
                 continue
             found.add(node)
-        elif isinstance(parent, (cst.For, cst.CompFor)) and parent.target is node:
-            found.add(node)
-        elif isinstance(parent, (cst.Assign, cst.AssignTarget)) and kinds == {Kind.DELTA_CALL}:
-            found.add(node)
-        elif isinstance(node, cst.Subscript):
+        elif (
+            (isinstance(parent, (cst.For, cst.CompFor)) and parent.target is node)
+            or (isinstance(parent, (cst.Assign, cst.AssignTarget)) and kinds == {Kind.DELTA_CALL})
+            or isinstance(node, cst.Subscript)
+        ):
             found.add(node)
     return found
 
 
-__all__ = ["choose", "outside", "walk"]
+__all__ = ["choose", "outside"]

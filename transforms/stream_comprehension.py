@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from .snippets import expr, operand
+from .snippets import expr
 from .stream_need import WANTS, Need
 from .stream_parts import TEXT_TEST, On
 from .stream_reads import Reads
@@ -49,7 +49,7 @@ class Comprehension(Reads):
             ifs = [item for item, stays in zip(updated.ifs, kept, strict=True) if stays]
             if added:
                 model = updated.ifs[0] if updated.ifs else _condition(updated)
-                ifs = [model.with_changes(test=operand(test) if False else test), *ifs]
+                ifs = [model.with_changes(test=test), *ifs]
             return updated.with_changes(ifs=ifs)
 
         self.context.edit(loop, self.module, self.sites, apply, "MR401")
@@ -59,6 +59,8 @@ def _condition(loop: cst.CompFor) -> cst.CompIf:
     """An empty condition, on a line of its own where the loop has one."""
     before = loop.whitespace_before
     if isinstance(before, cst.ParenthesizedWhitespace):
-        before = before.with_changes(first_line=cst.TrailingWhitespace(newline=before.first_line.newline), empty_lines=[])
+        before = before.with_changes(
+            first_line=cst.TrailingWhitespace(newline=before.first_line.newline), empty_lines=[]
+        )
         return cst.CompIf(cst.Name("_"), whitespace_before=before)
     return cst.CompIf(cst.Name("_"))

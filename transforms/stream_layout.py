@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from .snippets import expr
+from .stream_parts import negated
 
 Statement = cst.BaseStatement | cst.BaseSmallStatement
 
@@ -48,7 +49,9 @@ class Layout:
     def _named(self, text: str) -> str:
         return text.replace("v.", f"{self.variable}.")
 
-    def _flat(self, original: cst.BaseSuite, updated: cst.BaseSuite) -> list[tuple[cst.CSTNode, cst.BaseStatement]]:
+    def _flat(
+        self, original: cst.BaseSuite, updated: cst.BaseSuite
+    ) -> list[tuple[cst.CSTNode, cst.BaseStatement]]:
         before, after = list(original.body), lines(updated)
         if len(before) != len(after):
             raise ValueError("another rule changed the number of statements")
@@ -104,9 +107,11 @@ class Layout:
         blank = []
         while above and above[0].comment is None:
             blank.append(above.pop(0))
-        test = expr(guard.test, v=cst.Name(self.variable))
+        test = expr(negated(guard.test) if guard.skip else guard.test, v=cst.Name(self.variable))
         if guard.skip:
-            head = cst.If(test, cst.IndentedBlock([cst.SimpleStatementLine([cst.Continue()])]), leading_lines=blank)
+            head = cst.If(
+                test, cst.IndentedBlock([cst.SimpleStatementLine([cst.Continue()])]), leading_lines=blank
+            )
             return [head, _with_lead(run[0], above), *run[1:]]
         body = [_with_lead(run[0], above), *run[1:]]
         return [cst.If(test, cst.IndentedBlock(body), leading_lines=blank)]
@@ -120,7 +125,11 @@ def lines(suite: cst.BaseSuite) -> list[cst.BaseStatement]:
     for small in suite.body:
         assert isinstance(small, cst.BaseSmallStatement)
         found.append(cst.SimpleStatementLine([small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]))
-    if isinstance(suite, cst.SimpleStatementSuite) and suite.trailing_whitespace.comment is not None and found:
+    if (
+        isinstance(suite, cst.SimpleStatementSuite)
+        and suite.trailing_whitespace.comment is not None
+        and found
+    ):
         found[-1] = found[-1].with_changes(trailing_whitespace=suite.trailing_whitespace)
     return found
 

@@ -16,9 +16,16 @@ def rename(module: Module, binder: cst.For | cst.CompFor, extent: cst.CSTNode, n
     scope = module.function(extent) or module.tree
     inside = set(walk(extent))
     for node in walk(scope):
-        if isinstance(node, cst.Name) and node.value == name and node not in inside and not _is_other(module, node, name):
+        if (
+            isinstance(node, cst.Name)
+            and node.value == name
+            and node not in inside
+            and not _is_other(module, node, name, scope)
+        ):
             return name
-    if isinstance(extent, cst.For) and any(node is not extent and _binds(node, name) for node in walk(extent.body)):
+    if isinstance(extent, cst.For) and any(
+        node is not extent and _binds(node, name) for node in walk(extent.body)
+    ):
         return name
     return _NEW
 
@@ -42,14 +49,16 @@ def _binds(node: cst.CSTNode, name: str) -> bool:
     return False
 
 
-def _is_other(module: Module, node: cst.Name, name: str) -> bool:
-    """Whether this occurrence is no variable of the scope, or belongs to another loop that binds it."""
+def _is_other(module: Module, node: cst.Name, name: str, scope: cst.CSTNode) -> bool:
+    """Whether this occurrence is no variable of ``scope``, or belongs to another loop that binds it."""
     parent = module.parents.get(node)
     if isinstance(parent, cst.Attribute) and parent.attr is node:
         return True
-    if isinstance(parent, (cst.Arg, cst.Param)) and node is getattr(parent, "keyword", getattr(parent, "name", None)):
-        return isinstance(parent, cst.Arg)
+    if isinstance(parent, cst.Arg) and parent.keyword is node:
+        return True
     for ancestor in module.ancestors(node):
+        if ancestor is scope:
+            return False
         if _binds(ancestor, name):
             return True
         if isinstance(ancestor, (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)):
@@ -59,9 +68,5 @@ def _is_other(module: Module, node: cst.Name, name: str) -> bool:
                     return True
                 loop = loop.inner_for_in
         if isinstance(ancestor, (cst.FunctionDef, cst.Lambda)) and name in module.scopes[ancestor].bound:
-            return ancestor is not (module.function(node) if False else None) and _is_inner(module, ancestor, node)
+            return True
     return False
-
-
-def _is_inner(module: Module, function: cst.CSTNode, node: cst.Name) -> bool:
-    return module.function(node) is function and False

@@ -47,7 +47,9 @@ def writes(node: cst.CSTNode) -> Iterator[str]:
     for inner in walk(node):
         yield from bound_by(inner)
         match inner:
-            case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+            case (
+                cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target)
+            ):
                 yield from _owner(target)
             case cst.Call(func=cst.Attribute(value=receiver)):
                 yield from _owner(receiver)
@@ -82,7 +84,11 @@ def is_poll(node: cst.CSTNode) -> bool:
     """``if cancelled: break``: asked as often as one likes."""
     if not isinstance(node, cst.If) or node.orelse is not None:
         return False
-    statements = [small for line in node.body.body for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])]
+    statements = [
+        small
+        for line in node.body.body
+        for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+    ]
     bare = all(isinstance(item, (cst.Break, cst.Return, cst.Raise, cst.Pass)) for item in statements)
     return bare and not any(isinstance(inner, cst.NamedExpr) for inner in walk(node.test))
 

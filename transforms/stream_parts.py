@@ -109,9 +109,7 @@ def _tests(wanted: Reach, reach: Reach, calls: str, usage: str) -> Iterable[str]
     ends = wanted & FINISH
     if ends:
         yield _end(ends, reach & FINISH)
-    if On.USAGE in wanted and ends != reach & FINISH:
-        yield f"({TERMINAL}) and {usage}" if usage else TERMINAL
-    elif On.USAGE in wanted and not ends:
+    if (On.USAGE in wanted and ends != reach & FINISH) or (On.USAGE in wanted and not ends):
         yield f"({TERMINAL}) and {usage}" if usage else TERMINAL
 
 
@@ -143,7 +141,11 @@ def negated(test: str) -> str:
 
 def skips(body: cst.BaseSuite, function: bool) -> bool:
     """Whether ``body`` only goes on to the next chunk (in a function: returns nothing)."""
-    statements = [small for line in body.body for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])]
+    statements = [
+        small
+        for line in body.body
+        for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+    ]
     for statement in statements:
         match statement:
             case cst.Pass():

@@ -22,7 +22,11 @@ _DEMANDS = {
     Kind.CHUNK_FINISH: "finish",
     Kind.USAGE: "usage",
 }
-_RESPONSE_FIELDS = {"id": "v.response.id", "model": "v.response.model", "created": "int(v.response.created_at)"}
+_RESPONSE_FIELDS = {
+    "id": "v.response.id",
+    "model": "v.response.model",
+    "created": "int(v.response.created_at)",
+}
 _PIECES = {
     "whole": {
         "id": "v.item.call_id",
@@ -31,7 +35,12 @@ _PIECES = {
         "index": "v.output_index",
         "type": '"function"',
     },
-    "opening": {"id": "v.item.call_id", "name": "v.item.name", "index": "v.output_index", "type": '"function"'},
+    "opening": {
+        "id": "v.item.call_id",
+        "name": "v.item.name",
+        "index": "v.output_index",
+        "type": '"function"',
+    },
     "arguments": {"arguments": "v.delta", "index": "v.output_index"},
 }
 Outcome = tuple[Reach, Reach]  # for what a test may be true, and for what it must be
@@ -77,12 +86,18 @@ class Reads:
 
         def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
             result = made
-            if isinstance(parent, (cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.BinaryOperation)):
+            if isinstance(
+                parent, (cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.BinaryOperation)
+            ):
                 both = isinstance(parent, cst.BooleanOperation) and isinstance(made, cst.Comparison)
                 result = made if both else operand(made)
             elif isinstance(made, cst.IfExp):
-                result = operand(made) if isinstance(parent, (cst.Attribute, cst.IfExp, cst.NamedExpr)) else made
-            before = getattr(parent, "whitespace_before_test", None) or getattr(parent, "whitespace_after_return", None)
+                result = (
+                    operand(made) if isinstance(parent, (cst.Attribute, cst.IfExp, cst.NamedExpr)) else made
+                )
+            before = getattr(parent, "whitespace_before_test", None) or getattr(
+                parent, "whitespace_after_return", None
+            )
             tight = isinstance(before, cst.SimpleWhitespace) and not before.value
             return parenthesized(result) if tight and getattr(original, "lpar", ()) else result
 
@@ -207,7 +222,9 @@ class Reads:
             if not self.returning:
                 self.need.wants.add(demand)
                 self.need.aliases.update(
-                    inner.value for inner in walk(node) if isinstance(inner, cst.Name) and inner.value in self.region.aliases
+                    inner.value
+                    for inner in walk(node)
+                    if isinstance(inner, cst.Name) and inner.value in self.region.aliases
                 )
             return
         if demand == "text":
@@ -288,7 +305,11 @@ class Reads:
         for inner in walk(node):
             if isinstance(inner, cst.BaseExpression) and self.region.kind(inner) is Kind.USAGE:
                 parent = self.module.parents.get(inner)
-                return "v.response.usage is not None" if isinstance(parent, cst.Comparison) else "v.response.usage"
+                return (
+                    "v.response.usage is not None"
+                    if isinstance(parent, cst.Comparison)
+                    else "v.response.usage"
+                )
         return ""
 
     def spelled(self, node: cst.BaseExpression, wanted: Reach, classes: Reach) -> str | None:
@@ -322,7 +343,15 @@ class Reads:
         if not pos or (not neg and On.OTHER not in reach):
             self.replace(node, str(bool(pos)), "MR401")
             return (reach, reach) if pos else (frozenset(), frozenset())
-        code = "MR405" if On.USAGE in pos else "MR406" if pos <= FINISH else "MR408" if On.CALL in pos else "MR401"
+        code = (
+            "MR405"
+            if On.USAGE in pos
+            else "MR406"
+            if pos <= FINISH
+            else "MR408"
+            if On.CALL in pos
+            else "MR401"
+        )
         text = self.spelled(node, pos, classes)
         if text is not None:
             self.replace(node, text, code)
@@ -388,7 +417,11 @@ class Reads:
             joined = result[0]
             for part in result[1:]:
                 joined = cst.BooleanOperation(joined, cst.And(), part)
-            return joined.with_changes(lpar=updated.lpar, rpar=updated.rpar) if updated.lpar and len(result) > 1 else joined
+            return (
+                joined.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+                if updated.lpar and len(result) > 1
+                else joined
+            )
 
         # The parts that stay have edits of their own; the whole is looked at already.
         if self.need is None:

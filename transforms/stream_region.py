@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from ..know.kinds import STREAM_KINDS, Const, Kind, SeqValue, Shape, Site, Typed
-from ..know.modules import Module, children, walk
-from .access import read_of
+from ..know.kinds import SHAPES, Const, Kind, SeqValue, Shape, Site
+from ..know.modules import Module, bound_by, walk
 from .context import Context, constants
-from .stream_parts import FINISH, REASONS, SAME, THERE, On, Reach, universe
+from .stream_parts import REASONS, SAME, THERE, On, Reach, universe
 
 # Kinds that a local name can stand for, so that its uses are uses of the chunk.
 ALIASED = frozenset(THERE) | SAME | {Kind.CHUNK_CHOICES}
@@ -49,7 +48,9 @@ class Region:
     def __post_init__(self) -> None:
         self.new = self.new or self.name
         self.everything = universe(self.context, self.sites)
-        if not any(isinstance(n, cst.SimpleString) and n.evaluated_value == "content_filter" for n in self.nodes()):
+        if not any(
+            isinstance(n, cst.SimpleString) and n.evaluated_value == "content_filter" for n in self.nodes()
+        ):
             self.everything -= {On.FILTER}
         self._find_aliases()
 
@@ -105,7 +106,11 @@ class Region:
 
     def piece(self, node: cst.BaseExpression) -> str | None:
         """``id``, ``name``, ``arguments``, ``index`` or ``type`` of a streamed call, if ``node`` reads one."""
-        if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or) and _is_empty(node.right):
+        if (
+            isinstance(node, cst.BooleanOperation)
+            and isinstance(node.operator, cst.Or)
+            and _is_empty(node.right)
+        ):
             return self.piece(node.left)
         base = self.base(node)
         if base is None or self.kind(base) not in (Kind.DELTA_CALL, Kind.DELTA_FUNCTION):
@@ -140,7 +145,7 @@ class Region:
         bound: dict[str, int] = {}
         found: list[Alias] = []
         for node in self.nodes():
-            for name in _bound(node):
+            for name in bound_by(node):
                 bound[name] = bound.get(name, 0) + 1
             match node:
                 case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
@@ -171,7 +176,12 @@ class Region:
 
     def _is_used_after(self, alias: Alias, inside: set[cst.CSTNode]) -> bool:
         for node, module, shapes in self.context.shaped:
-            if module is self.module and isinstance(node, cst.Name) and node.value == alias.name and node not in inside:
+            if (
+                module is self.module
+                and isinstance(node, cst.Name)
+                and node.value == alias.name
+                and node not in inside
+            ):
                 if any(shape.kind is alias.kind and shape.site in self.sites for shape in shapes):
                     return True
         return False
@@ -240,9 +250,9 @@ class Region:
                 equal |= self.everything - there
             elif kind is Kind.CHUNK_FINISH:
                 equal |= REASONS.get(value, frozenset()) & self.everything
-            elif kind is Kind.DELTA_ROLE and value == "assistant":
-                equal |= there
-            elif self.piece(inner) == "type" and value == "function":
+            elif (kind is Kind.DELTA_ROLE and value == "assistant") or (
+                self.piece(inner) == "type" and value == "function"
+            ):
                 equal |= there
             else:
                 return None
@@ -290,7 +300,11 @@ class Region:
         return False
 
     def _is_index_plus_one(self, node: cst.BaseExpression) -> bool:
-        return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and self.is_index(node.left)
+        return (
+            isinstance(node, cst.BinaryOperation)
+            and isinstance(node.operator, cst.Add)
+            and self.is_index(node.left)
+        )
 
     def _called(self, node: cst.Call) -> Reach | None:
         if not node.args:
@@ -301,8 +315,6 @@ class Region:
             known = _constants(self.context, node.args[1].value)
             if kind is None or known is None:
                 return None
-            from ..know.kinds import SHAPES
-
             if all((kind, str(value)) in SHAPES for value in known):
                 return self._there(kind)
             return None
@@ -313,12 +325,6 @@ class Region:
         if _is_call_of(node, "isinstance") and self.kind(first) is Kind.DELTA_TEXT:
             return self.pure(first)
         return None
-
-
-def _bound(node: cst.CSTNode) -> Iterator[str]:
-    from ..know.modules import bound_by
-
-    yield from bound_by(node)
 
 
 def _is_nothing(value: object) -> bool:
@@ -352,7 +358,12 @@ def _constants(context: Context, node: cst.BaseExpression) -> list[object] | Non
 
 
 def _is_call_of(node: cst.BaseExpression, name: str) -> bool:
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == name and bool(node.args)
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == name
+        and bool(node.args)
+    )
 
 
 def _is_len(node: cst.BaseExpression) -> bool:
@@ -376,4 +387,4 @@ def _is_nonempty(target: cst.ComparisonTarget) -> bool | None:
             return None
 
 
-__all__ = ["ALIASED", "FINISH", "STREAM_KINDS", "Alias", "Region", "Typed", "children", "read_of"]
+__all__ = ["Alias", "Region"]
