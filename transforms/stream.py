@@ -21,7 +21,7 @@ from .stream_names import rename
 from .stream_parts import SAME, TEXT_TEST
 from .stream_region import Region
 
-_CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM, Kind.EVENT}
+_CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM}
 # Functions that show a stream of texts as it comes.
 _TEXT_SINKS = frozenset({"write_stream"})
 

@@ -1,12 +1,240 @@
-"""``client.chat.completions.stream(...)``: its events have other names (MR407)."""
+"""``client.chat.completions.stream(...)``: its events have other names (MR407). Raw responses stay as they are.
+
+An event of the helper is known by the test of its ``type`` around the code that reads it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
+from ..decide.plan import Apply
+from ..know.kinds import Kind, Shape, Site
+from ..know.modules import Module, walk
+from .access import replace_read
 from .context import Context
+from .snippets import attribute, expr, operand, string
+
+_CALL_DONE = "tool_calls.function.arguments.done"
+_CALL_DELTA = "tool_calls.function.arguments.delta"
+TYPES = {
+    "content.delta": "response.output_text.delta",
+    "content.done": "response.output_text.done",
+    "refusal.delta": "response.refusal.delta",
+    "refusal.done": "response.refusal.done",
+    _CALL_DELTA: "response.function_call_arguments.delta",
+    _CALL_DONE: "response.function_call_arguments.done",
+    "error": "error",
+}
+# (type, field) -> field of the new event.
+_FIELDS = {
+    ("content.delta", "delta"): "delta",
+    ("content.delta", "snapshot"): "snapshot",
+    ("content.done", "content"): "text",
+    ("content.done", "parsed"): "parsed",
+    ("refusal.delta", "delta"): "delta",
+    ("refusal.done", "refusal"): "refusal",
+    (_CALL_DELTA, "arguments_delta"): "delta",
+    (_CALL_DELTA, "arguments"): "snapshot",
+    (_CALL_DELTA, "index"): "output_index",
+    (_CALL_DONE, "arguments"): "arguments",
+    (_CALL_DONE, "index"): "output_index",
+}
+# Where the name is read too: only the event of the finished item has it.
+_ITEM_TEST = 'e.type == "response.output_item.done" and e.item.type == "function_call"'
+_ITEM_FIELDS = {"arguments": "item.arguments", "name": "item.name", "index": "output_index"}
+
+_STREAM_MEMBERS = {"get_final_completion": "get_final_response", "until_done": "until_done", "close": "close"}
+_RAW_MEMBERS = frozenset(
+    """headers status_code http_request http_response http_version request_id parse close method url elapsed
+    is_closed retries_taken""".split()
+)
 
 
 def plan(context: Context) -> set[cst.CSTNode]:
-    """Rewrite the events of stream helpers; the nodes that are understood."""
-    return set()
+    """Rewrite the events and the streams of helpers; the nodes that are understood."""
+    understood: set[cst.CSTNode] = set()
+    for node, module, shapes in context.shaped:
+        if not isinstance(node, cst.BaseExpression):
+            continue
+        kinds = {shape.kind for shape in shapes}
+        if kinds == {Kind.EVENT}:
+            _event(context, node, module, shapes, understood)
+        elif kinds == {Kind.STREAM} and all(shape.site.method == "stream" for shape in shapes):
+            _member(context, node, module, shapes)
+        elif Kind.RAW in kinds:
+            _raw(context, node, module, shapes)
+    return understood
+
+
+def _member(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
+    parent = module.parents.get(node)
+    if not isinstance(parent, cst.Attribute) or parent.value is not node:
+        return
+    sites = {shape.site for shape in shapes}
+    new = _STREAM_MEMBERS.get(parent.attr.value)
+    if new is None:
+        text = context.source(parent, module)
+        context.manual(parent, module, sites, "MR404", f"`{text}` is not understood")
+    elif new != parent.attr.value:
+        context.edit(parent, module, sites, replace_read(lambda base: attribute(base, new)), "MR407")
+
+
+def _raw(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
+    """The bytes of an answer have another form; its headers and what ``parse`` gives are followed."""
+    parent = module.parents.get(node)
+    if isinstance(parent, cst.Attribute) and parent.value is node and parent.attr.value not in _RAW_MEMBERS:
+        sites = {shape.site for shape in shapes}
+        text = context.source(parent, module)
+        context.manual(parent, module, sites, "MR309", f"`{text}` is the body as it was sent")
+
+
+def _event(
+    context: Context,
+    node: cst.BaseExpression,
+    module: Module,
+    shapes: list[Shape],
+    understood: set[cst.CSTNode],
+) -> None:
+    """One use of an event."""
+    sites = {shape.site for shape in shapes}
+    parent = module.parents.get(node)
+    match parent:
+        case cst.For(target=target) | cst.CompFor(target=target) if target is node:
+            understood.add(node)
+        case cst.Attribute(attr=cst.Name(value="type")):
+            if _typed(context, parent, module, sites):
+                understood.add(node)
+        case cst.Attribute(attr=attr):
+            old = _type_around(context, parent, module)
+            new = _field(context, parent, module, old, attr.value)
+            if new is not None:
+                understood.update((node, parent))
+                if new != attr.value:
+                    context.edit(parent, module, sites, _renamed(new), "MR407")
+        case _:
+            return
+
+
+def _renamed(path: str) -> Apply:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Attribute)
+        result: cst.BaseExpression = updated.value
+        for name in path.split("."):
+            result = attribute(result, name)
+        return result.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    return apply
+
+
+def _typed(context: Context, node: cst.Attribute, module: Module, sites: set[Site]) -> bool:
+    """``event.type == "content.delta"``."""
+    comparison = module.parents.get(node)
+    if (
+        not isinstance(comparison, cst.Comparison)
+        or comparison.left is not node
+        or len(comparison.comparisons) != 1
+    ):
+        return False
+    literals = _literals(comparison.comparisons[0].comparator)
+    if not literals or not all(literal.evaluated_value in TYPES for literal in literals):
+        return False
+    if _takes_item(context, comparison, module):
+
+        def whole(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.Comparison)
+            assert isinstance(updated.left, cst.Attribute)
+            made = expr(_ITEM_TEST, e=updated.left.value)
+            joined = isinstance(module.parents.get(comparison), (cst.BooleanOperation, cst.UnaryOperation))
+            return operand(made) if joined else made
+
+        context.edit(comparison, module, sites, whole, "MR407")
+        return True
+    for literal in literals:
+        new = string(TYPES[str(literal.evaluated_value)], literal)
+        context.edit(literal, module, sites, lambda o, u, new=new: new, "MR407")  # type: ignore[misc]
+    return True
+
+
+def _literals(node: cst.BaseExpression) -> list[cst.SimpleString]:
+    if isinstance(node, cst.SimpleString):
+        return [node]
+    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
+        found = [element.value for element in node.elements]
+        strings = [item for item in found if isinstance(item, cst.SimpleString)]
+        return strings if len(strings) == len(found) else []
+    return []
+
+
+def _tests(node: cst.BaseExpression) -> Iterator[cst.Comparison]:
+    """The comparisons that must hold where ``node`` is true."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
+        yield from _tests(node.left)
+        yield from _tests(node.right)
+    elif isinstance(node, cst.Comparison):
+        yield node
+
+
+def _type_around(context: Context, node: cst.CSTNode, module: Module) -> str | None:
+    """The type that an event is known to have at ``node``."""
+    child = node
+    for parent in module.ancestors(node):
+        if (
+            isinstance(parent, (cst.If, cst.IfExp))
+            and child is parent.body
+            or isinstance(parent, cst.BooleanOperation)
+        ):
+            test = parent.left if isinstance(parent, cst.BooleanOperation) else parent.test
+            for comparison in _tests(test):
+                found = _type_of(context, comparison)
+                if found is not None:
+                    return found
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return None
+        child = parent
+    return None
+
+
+def _type_of(context: Context, node: cst.Comparison) -> str | None:
+    match node:
+        case cst.Comparison(
+            left=cst.Attribute(value=base, attr=cst.Name(value="type")),
+            comparisons=[
+                cst.ComparisonTarget(operator=cst.Equal(), comparator=cst.SimpleString() as literal)
+            ],
+        ) if any(shape.kind is Kind.EVENT for shape in context.project.shapes(base)):
+            return str(literal.evaluated_value)
+        case _:
+            return None
+
+
+def _takes_item(context: Context, comparison: cst.Comparison, module: Module) -> bool:
+    """Whether the code under the test reads the name of the finished call."""
+    if _type_of(context, comparison) != _CALL_DONE:
+        return False
+    holder = next(
+        (item for item in module.ancestors(comparison) if isinstance(item, (cst.If, cst.IfExp))), None
+    )
+    if holder is None:
+        return False
+    return any(
+        isinstance(inner, cst.Attribute)
+        and inner.attr.value == "name"
+        and any(shape.kind is Kind.EVENT for shape in context.project.shapes(inner.value))
+        for inner in walk(holder.body)
+    )
+
+
+def _field(context: Context, node: cst.Attribute, module: Module, old: str | None, name: str) -> str | None:
+    """The way from the new event to what the field ``name`` of the old one held."""
+    if old is None:
+        return None
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.If, cst.IfExp)):
+            for comparison in _tests(parent.test):
+                if _takes_item(context, comparison, module):
+                    return _ITEM_FIELDS.get(name)
+            if any(_type_of(context, comparison) is not None for comparison in _tests(parent.test)):
+                break
+    return _FIELDS.get((old, name))
