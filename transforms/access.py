@@ -206,9 +206,14 @@ def _dot(node: cst.CSTNode) -> cst.Dot:
 
 def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape]) -> Kind | None:
     """The one kind a receiver has; holds the flow back if it can be anything else."""
+    from .read_history import hold_read, is_history_read
+
     sites = {shape.site for shape in shapes}
     kinds = {shape.kind for shape in shapes}
     text = context.source(node, module)
+    if is_history_read(context, node):
+        hold_read(context, node, module, sites)
+        return None
     if len({kind for kind in kinds}) > 1:
         streamed = Kind.STREAM in kinds and Kind.COMPLETION in kinds
         code = "MR403" if streamed else "MR306"
@@ -517,11 +522,15 @@ def _is_read_by_key(context: Context, shape: Shape) -> bool:
 
 def _escapes(context: Context, site: Site) -> None:
     """Parts that leave the project keep their old shape in somebody's eyes (MR305)."""
+    from .read_history import is_history
+
     for kind in STRUCTURAL - {Kind.OTHER}:
         if kind in STREAM_KINDS:
             continue
         for form in ("object", "dict", "json"):
             for escape in context.escapes.of(Shape(kind, site, form)):
+                if is_history(context, escape.node, escape.module):
+                    continue  # the rule for histories judges what leaves with one
                 _escape(context, site, kind, escape.node, escape.module, escape.way.name, escape.way.value, escape.to)
 
 

@@ -10,7 +10,7 @@ from ..know.kinds import Site
 from ..know.modules import Module
 from .access import Read, base_of, truth_tested
 from .context import Context
-from .shared import Group, Locals, group
+from .shared import Group, Locals, group, root_of
 from .snippets import expr
 
 _Part = cst.BaseExpression
@@ -34,7 +34,9 @@ class Lists:
             local.share(entry, "tool_calls", lambda root, kind=kind: listed(cst.Name(root), kind))  # type: ignore[misc]
             for read in entry.reads:
                 self._many(entry, read, kind)
-        for entry in group(self._single):
+        singles = group(self._single)
+        self._context.notes["single calls"] = singles
+        for entry in singles:
             local.share(entry, "function_call", lambda root: first(cst.Name(root), True))
             for read in entry.reads:
                 self._one(entry, read)
@@ -171,6 +173,18 @@ class Lists:
         else:
             optional = not isinstance(parent, (cst.Attribute, cst.Subscript))
             self._replace(entry, whole, module, lambda u: first(base_of(u), optional))
+
+
+def single_call(context: Context, read: cst.BaseExpression, module: Module) -> cst.BaseExpression:
+    """How ``message.function_call`` is written: the local that holds it, or the search for it."""
+    groups = context.notes.get("single calls")
+    assert isinstance(groups, list)
+    for entry in groups:
+        assert isinstance(entry, Group)
+        if entry.name is not None and any(known.whole is read for known in entry.reads):
+            return cst.Name(entry.name)
+    base = read.value if isinstance(read, (cst.Attribute, cst.Subscript)) else read
+    return first(root_of(base), False)
 
 
 _FUNCTION = '{item}.type == "function_call"'

@@ -37,6 +37,7 @@ class Context:
         self.settings: Settings = plan.settings
         self._requests: dict[Site, Request] = {}
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
+        self.notes: dict[str, object] = {}  # facts that several rules share, computed once
         self._dict_sites: dict[DictValue, set[Site]] | None = None
 
     def request(self, site: Site) -> Request:

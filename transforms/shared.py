@@ -83,7 +83,7 @@ class Locals:
         scope = entry.module.scopes[entry.scope]
         if entry.root in scope.shared | scope.globals | scope.nonlocals:
             return
-        bound = list(_bindings(entry.scope, entry.root))
+        bound = list(bindings(entry.scope, entry.root))
         if len(bound) != 1:
             return
         existing = _existing(entry)
@@ -147,7 +147,7 @@ def _existing(entry: Group) -> str | None:
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value) if (
                 value is whole
             ):
-                if len(list(_bindings(entry.scope, name))) != 1 or name in module.scopes[entry.scope].shared:
+                if len(list(bindings(entry.scope, name))) != 1 or name in module.scopes[entry.scope].shared:
                     continue
                 rest = [other for other in entry.reads if other is not read]
                 if _follow(Group(module, entry.scope, entry.root, rest), module.statement(read.whole)):
@@ -161,15 +161,17 @@ def _is_empty(node: cst.CSTNode) -> bool:
     return isinstance(node, (cst.List, cst.Tuple)) and not node.elements
 
 
-def _bindings(scope: Scope, name: str) -> Iterator[cst.CSTNode]:
+def bindings(scope: Scope, name: str) -> Iterator[cst.CSTNode]:
     """The nodes that bind ``name`` in ``scope`` itself."""
     if isinstance(scope, cst.FunctionDef):
         for parameter in syntax.parameters(scope.params):
             if parameter.name.value == name:
                 yield parameter
-    stack: list[cst.CSTNode] = (
-        list(scope.body.body) if isinstance(scope, (cst.FunctionDef, cst.Module)) else []
-    )
+    stack: list[cst.CSTNode] = []
+    if isinstance(scope, cst.FunctionDef):
+        stack.extend(scope.body.body)
+    elif isinstance(scope, cst.Module):
+        stack.extend(scope.body)
     while stack:
         node = stack.pop()
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
@@ -243,4 +245,4 @@ def _is_docstring(node: cst.CSTNode) -> bool:
             return False
 
 
-__all__ = ["Group", "Locals", "group", "root_of"]
+__all__ = ["Group", "Locals", "bindings", "group", "root_of"]

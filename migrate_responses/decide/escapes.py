@@ -136,7 +136,7 @@ class Escapes:
             match callee:
                 case External(path=path):
                     tail = path.rpartition(".")[2]
-                    if path in _MODELLED or tail in models.RUNNER_METHODS or tail in models.IDENTITY_METHODS:
+                    if path in _MODELLED or tail in models.RUNNER_METHODS or tail in models.IDENTITY_METHODS or tail == "map":
                         continue
                     if models.is_client_class(path) or path in models.GETENV or _is_state(path):
                         continue

@@ -1,0 +1,278 @@
+"""The answer's own message in the history: ``messages.extend(resp.output)`` (MR209, traps B20, C1, C2).
+
+An assistant message with calls that was rebuilt by hand from the answer is replaced by the answer's output,
+which keeps reasoning items with their calls; one made of anything else is written out as items (MR213).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import libcst as cst
+
+from ..decide.plan import Replacement
+from ..know.kinds import DUMPS, Const, DictValue, Place, SeqValue, Shape, Site
+from ..know.modules import Module
+from .context import Context
+from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
+from .items import expand
+from .rebuilt import Rebuilt, rebuilt
+from .snippets import append, attribute, expr
+
+Items = Callable[[cst.BaseExpression], cst.BaseExpression]  # a value -> the list that takes its place
+# Models that reason, and so answer with items that must be sent back whole (developers.openai.com/docs/models).
+REASONING = re.compile(r"(o\d|gpt-[5-9])(?!.*-chat)")
+
+
+def plan(context: Context) -> None:
+    """Rewrite every place where an answer, or a message with calls, is put into a list that is sent."""
+    known = facts(context)
+    fed: dict[Site, None] = {}
+    again = {message: rebuilt(context, known, message) for message in known.multiple}
+    for sequence, senders, place in known.places():
+        answers = answers_in(place.var)
+        if answers:
+            fed.update(dict.fromkeys(shape.site for shape in answers))
+            _answer(context, known, sequence, place, answers, senders)
+        elif place.var is not None and any(value in known.multiple for value in place.var.values):
+            _calls(context, known, sequence, place, again, senders, fed)
+    for message, found in again.items():
+        if found is None:
+            expand(context, known, message)
+    for site in fed:
+        _keep_reasoning(context, site)
+
+
+_SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+# -- whole answers -----------------------------------------------------------------------
+
+
+def _answer(
+    context: Context,
+    known: Facts,
+    sequence: SeqValue | None,
+    place: Place,
+    answers: list[Shape],
+    senders: set[Site],
+) -> None:
+    assert place.var is not None
+    sites = {shape.site for shape in answers} | senders
+    others = [
+        v for v in place.var.values if not _is_answer(v) and not (isinstance(v, Const) and v.value is None)
+    ]
+    if others:
+        text = context.source(place.node, place.module)
+        context.manual(place.node, place.module, sites, "MR506", f"`{text}` adds answers and other messages")
+        return
+    value = _value_of(place)
+    if value is None:
+        text = context.source(place.node, place.module)
+        context.manual(place.node, place.module, sites, "MR506", f"`{text}`: an answer is several items now")
+        return
+    dumped = any(shape.form != "object" for shape in answers) or not all(
+        isinstance(v, Shape) for v in place.var.values
+    )
+    dicts = dumped or known.wants_dicts(sequence)
+    if dumped:
+        _undump(context, value, place.module, answers, sites)
+    if dicts and any(site.method != "create" for site in sites):
+        if dumped:
+            detail = "dumped items of a parsed answer would keep their `parsed` keys"
+            context.unsafe(place.node, place.module, sites, "MR207", detail)
+        dicts = False
+    put(context, place, lambda updated: output(_bare(updated), dicts), sites, "MR209")
+
+
+def _is_answer(value: object) -> bool:
+    if isinstance(value, DictValue):
+        return bool(list(poured_answers(value)))
+    return isinstance(value, Shape) and value.kind in ANSWERS
+
+
+def _value_of(place: Place) -> cst.BaseExpression | None:
+    """The expression that is put into the list."""
+    match place.how, place.node:
+        case "append", cst.Call(args=[cst.Arg(star="", value=value)]):
+            return value
+        case "literal", cst.Element(value=value):
+            return value
+        case _:
+            return None
+
+
+def _undump(
+    context: Context, value: cst.BaseExpression, module: Module, answers: list[Shape], sites: set[Site]
+) -> None:
+    """A dump that was kept under a name: the name holds the answer now."""
+    if isinstance(value, cst.Call):
+        return
+    for node, where, shapes in context.shaped:
+        dumping = (
+            isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Attribute)
+            and node.func.attr.value in DUMPS
+        )
+        if dumping and any(shape in answers for shape in shapes):
+            context.edit(node, where, sites, lambda o, u: _bare(u), "MR209")
+
+
+def _bare(node: cst.CSTNode) -> cst.BaseExpression:
+    """The answer itself, without the dump around it."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name))) if name in DUMPS:
+            return value
+        case cst.Call(func=cst.Name(value="dict"), args=[cst.Arg(value=value)]):
+            return _bare(value)
+        case cst.Call(
+            func=cst.Attribute(attr=cst.Name(value="loads")),
+            args=[cst.Arg(value=cst.Call(func=cst.Attribute(value=value)))],
+        ):
+            return value
+        case _:
+            assert isinstance(node, cst.BaseExpression)
+            return node
+
+
+def output(base: cst.BaseExpression, dicts: bool) -> cst.BaseExpression:
+    """``base.output``, or its items as dicts."""
+    if dicts:
+        return expr("[item.to_dict() for item in r.output]", r=base)
+    return attribute(base, "output")
+
+
+# -- putting several items where one message was -----------------------------------------
+
+
+def put(context: Context, place: Place, items: Items, sites: set[Site], code: str) -> None:
+    """At ``place``, put the list that ``items`` makes of the updated value instead of the value."""
+    node, module = place.node, place.module
+    if isinstance(node, cst.Call):
+        context.edit(node, module, sites, lambda o, u: _extend(u, items), code)
+        return
+    assert isinstance(node, cst.Element)
+    holder = module.parents.get(node)
+    if isinstance(holder, cst.List) and len(holder.elements) == 1 and _is_joined(module, holder):
+
+        def whole(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.List)
+            return items(updated.elements[0].value)
+
+        context.edit(holder, module, sites, whole, code)
+        return
+
+    def starred(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.Element)
+        value = items(updated.value)
+        if isinstance(value, cst.List) and all(
+            isinstance(element, cst.Element) for element in value.elements
+        ):
+            comma = updated.comma if isinstance(updated.comma, cst.Comma) else _SPACED
+            parts = [element.with_changes(comma=comma) for element in value.elements]
+            return cst.FlattenSentinel([*parts[:-1], parts[-1].with_changes(comma=updated.comma)])
+        return cst.StarredElement(value, comma=updated.comma)
+
+    context.edit(node, module, sites, starred, code)
+
+
+def _is_joined(module: Module, holder: cst.List) -> bool:
+    """Whether a list display is only there to be joined to another list."""
+    parent = module.parents.get(holder)
+    match parent:
+        case cst.AugAssign() | cst.BinaryOperation(operator=cst.Add()):
+            return True
+        case cst.Arg():
+            call = module.parents.get(parent)
+            return (
+                isinstance(call, cst.Call)
+                and isinstance(call.func, cst.Attribute)
+                and call.func.attr.value == "extend"
+            )
+        case _:
+            return False
+
+
+def _extend(updated: cst.CSTNode, items: Items) -> cst.CSTNode:
+    assert isinstance(updated, cst.Call)
+    assert isinstance(updated.func, cst.Attribute)
+    first = updated.args[0]
+    value = items(first.value)
+    if (
+        isinstance(value, cst.List)
+        and len(value.elements) == 1
+        and isinstance(value.elements[0], cst.Element)
+    ):
+        return updated.with_changes(
+            args=[first.with_changes(value=value.elements[0].value), *updated.args[1:]]
+        )
+    if isinstance(value, cst.ListComp):
+        value = cst.GeneratorExp(value.elt, value.for_in, lpar=[], rpar=[])
+    func = updated.func.with_changes(attr=cst.Name("extend"))
+    return updated.with_changes(func=func, args=[first.with_changes(value=value), *updated.args[1:]])
+
+
+# -- messages with calls -----------------------------------------------------------------
+
+
+def _calls(
+    context: Context,
+    known: Facts,
+    sequence: SeqValue | None,
+    place: Place,
+    again: dict[DictValue, Rebuilt | None],
+    senders: set[Site],
+    fed: dict[Site, None],
+) -> None:
+    """A place where an assistant message with calls is put into a list."""
+    assert place.var is not None
+    messages = [
+        value for value in place.var.values if isinstance(value, DictValue) and value in known.multiple
+    ]
+    value = _value_of(place)
+    if not only(place.var, known.multiple) or value is None:
+        text = context.source(place.node, place.module)
+        context.manual(place.node, place.module, senders, "MR506", f"`{text}` adds calls and other messages")
+        return
+    found = [again[message] for message in messages]
+    if len(found) == 1 and found[0] is not None:
+        answer = found[0]
+        fed[answer.site] = None
+        sites = senders | {answer.site}
+        answer.remove(context, sites)
+        dicts = known.wants_dicts(sequence) and answer.site.method == "create"
+        put(context, place, lambda updated: output(answer.root, dicts), sites, "MR209")
+        return
+    for message in messages:
+        again[message] = None  # several meet here: each is written out
+    put(context, place, _as_items, senders, "MR213")
+
+
+def _as_items(updated: cst.BaseExpression) -> cst.BaseExpression:
+    return updated
+
+
+# -- reasoning ---------------------------------------------------------------------------
+
+
+def _keep_reasoning(context: Context, site: Site) -> None:
+    """``include=["reasoning.encrypted_content"]`` where a reasoning model's output is sent back unstored (C3)."""
+    request = context.request(site)
+    models = [value.value if isinstance(value, Const) else None for value in request.values("model")]
+    if not models or not all(isinstance(model, str) and REASONING.match(model) for model in models):
+        return
+    stored = [value.value if isinstance(value, Const) else None for value in request.values("store")]
+    preserved = context.settings.api_defaults == "preserve"
+    if any(stored) or not (stored or preserved) or request.passes("logprobs"):
+        return
+    call = site.invocation.inner or site.node
+
+    def include(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Call)
+        equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+        argument = cst.Arg(
+            keyword=cst.Name("include"), value=expr('["reasoning.encrypted_content"]'), equal=equal
+        )
+        return updated.with_changes(args=append(updated.args, argument, updated.whitespace_before_args))
+
+    context.edit(call, site.module, [site], include, "MR209")

@@ -1,0 +1,240 @@
+"""Which message dicts become something else for the new API, and which lists hold answers.
+
+The facts that :mod:`.tool_messages`, :mod:`.history` and :mod:`.read_history` share.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..know.graph import Var
+from ..know.kinds import Const, DictValue, External, Kind, Place, SeqValue, Shape, Site, Unknown, Value
+from ..know.modules import Module, parameters
+from .context import WRITES, Context, is_none
+from .messages import roles, sequences_of
+
+ANSWERS = frozenset({Kind.MESSAGE, Kind.CHOICE, Kind.COMPLETION})
+
+
+class Form(enum.Enum):
+    """What a message dict is for the new API."""
+
+    PLAIN = "a message"
+    RESULT = "a function_call_output"  # role tool
+    LEGACY_RESULT = "a function_call_output without an id"  # role function
+    CALLS = "a message and function_call items"  # assistant with tool_calls
+    MIXED = "decided at run time"
+
+
+def form_of(message: DictValue) -> Form:
+    """The form of ``message``, by its role and keys."""
+    if writes(message, "tool_calls") or writes(message, "function_call"):
+        return Form.CALLS
+    found = roles(message)
+    if found is None:
+        return Form.MIXED if writes(message, "tool_call_id") else Form.PLAIN
+    special = {role for role in found if role in ("tool", "function")}
+    if not special:
+        return Form.PLAIN
+    if len(set(found)) > 1:
+        return Form.MIXED
+    return Form.RESULT if special == {"tool"} else Form.LEGACY_RESULT
+
+
+def writes(message: DictValue, key: str) -> bool:
+    """Whether ``key`` of a message can be given something other than None."""
+    return any(place.how in WRITES and not is_none(place.var) for place in message.places.get(key, ()))
+
+
+def answers_in(var: Var | None) -> list[Shape]:
+    """The whole answers, or their messages, that a variable can be."""
+    if var is None:
+        return []
+    found = [value for value in var.values if isinstance(value, Shape) and value.kind in ANSWERS]
+    for value in var.values:
+        if isinstance(value, DictValue):
+            found.extend(poured_answers(value))
+    return found
+
+
+def poured_answers(value: DictValue) -> Iterator[Shape]:
+    """The answer that ``dict(message)`` was made from."""
+    if isinstance(value.node, cst.Call) and not value.places:
+        for source in value.merged:
+            for part in source.values:
+                if isinstance(part, Shape) and part.kind in ANSWERS:
+                    yield part
+
+
+class Facts:
+    """The lists of messages of all sites, and what is put into them."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.senders: dict[SeqValue, set[Site]] = {}  # who sends the list, or what it becomes part of
+        self.outside: dict[Value, set[Site]] = {}  # lists made elsewhere, such as a parameter
+        self.messages: dict[DictValue, set[Site]] = {}
+        self._added: list[tuple[set[Site], Place]] = []  # what is appended to lists made elsewhere
+        for site in context.sites:
+            for sequence in sequences_of(context, site):
+                self._send(sequence, {site})
+            for value in context.request(site).values("messages"):
+                self._from_outside(value, site)
+        self._add_to_outside()
+        self.forms = {message: form_of(message) for message in self.messages}
+        self.multiple = {message for message, form in self.forms.items() if form is Form.CALLS}
+
+    def _send(self, sequence: SeqValue, sites: set[Site]) -> None:
+        """``sequence`` is sent by ``sites``, and so is what it is made of."""
+        if sites <= self.senders.get(sequence, set()):
+            return
+        self.senders.setdefault(sequence, set()).update(sites)
+        for site in sites:
+            for source in sequence.derived:
+                for value in source.values:
+                    self._from_outside(value, site)
+                    if isinstance(value, SeqValue):
+                        self._send(value, sites)
+        for var in (sequence.element, *sequence.items.values()):
+            self._hold(var, sites)
+
+    def _hold(self, var: Var, sites: set[Site]) -> None:
+        for value in var.values:
+            if isinstance(value, DictValue) and not list(poured_answers(value)):
+                self.messages.setdefault(value, set()).update(sites)
+
+    def _from_outside(self, value: Value, site: Site) -> None:
+        if isinstance(value, (Unknown, External)):
+            self.outside.setdefault(value, set()).add(site)
+
+    def _add_to_outside(self) -> None:
+        """``messages.append(...)`` and ``messages += ...`` on a list that is not made in the project."""
+        if not self.outside:
+            return
+        project = self.context.project
+        for call in project.invocations:
+            func = call.node.func
+            if not isinstance(func, cst.Attribute) or not call.arguments:
+                continue
+            sites = self._sites_of(func.value)
+            if sites and func.attr.value in ("append", "insert"):
+                var = call.arguments[-1].var
+                self._added.append((sites, Place(func.attr.value, call.node, call.module, var)))
+                self._hold(var, sites)
+            elif sites and func.attr.value == "extend":
+                self._send_all(call.arguments[0].var, sites)
+        for module in project.modules:
+            for node in module.parents:
+                if isinstance(node, cst.AugAssign) and (sites := self._sites_of(node.target)):
+                    self._send_all(project.vars[node.value], sites)
+
+    def _send_all(self, var: Var, sites: set[Site]) -> None:
+        for value in list(var.values):
+            if isinstance(value, SeqValue):
+                self._send(value, sites)
+
+    def _sites_of(self, node: cst.CSTNode) -> set[Site]:
+        """Who sends the list made elsewhere that ``node`` is; none for lists made in the project."""
+        values = self.context.project.values(node)
+        if any(isinstance(value, SeqValue) and value in self.senders for value in values):
+            return set()
+        return {site for value in values for site in self.outside.get(value, ())}
+
+    def is_added(self, node: cst.CSTNode, module: Module) -> bool:
+        """Whether ``node`` is what an ``append`` puts into one of the lists."""
+        arg = module.parents.get(node)
+        call = module.parents.get(arg) if isinstance(arg, cst.Arg) else None
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+            return False
+        if call.func.attr.value not in ("append", "insert", "extend"):
+            return False
+        return any(
+            value in self.outside or (isinstance(value, SeqValue) and value in self.senders)
+            for value in self.context.project.values(call.func.value)
+        )
+
+    def places(self) -> Iterator[tuple[SeqValue | None, set[Site], Place]]:
+        """Every place where something is put into one of the lists, with the list (if it is known) and its senders."""
+        for sequence, sites in self.senders.items():
+            for place in sequence.places:
+                if place.var is not None and place.how in ("append", "insert", "literal", "comprehension"):
+                    yield sequence, sites, place
+        for sites, place in self._added:
+            yield None, sites, place
+
+    def holds_answers(self, sequence: SeqValue) -> bool:
+        """Whether one answer can be several items of ``sequence``."""
+        return any(self._is_several(value) for value in self._elements(sequence))
+
+    def holds_items(self, sequence: SeqValue) -> bool:
+        """Whether an element of ``sequence`` is no plain message afterwards."""
+        return any(
+            self._is_several(value)
+            or (isinstance(value, DictValue) and self.forms.get(value, Form.PLAIN) is not Form.PLAIN)
+            for value in self._elements(sequence)
+        )
+
+    def wants_dicts(self, sequence: SeqValue | None) -> bool:
+        """Whether the list is declared to hold dicts, or is dumped, so that objects would not do."""
+        if sequence is None:
+            return False
+        for node, module in self.context.holders(sequence):
+            parent = module.parents.get(node)
+            if isinstance(parent, cst.AnnAssign) and _says_dict(parent.annotation, module):
+                return True
+        for function in self.context.project.functions.values():
+            for name, var in function.parameters.items():
+                if sequence in var.values:
+                    param = next(item for item in parameters(function.node.params) if item.name.value == name)
+                    if param.annotation is not None and _says_dict(param.annotation, function.module):
+                        return True
+        return any(escape.to.startswith(("json.", "yaml.")) for escape in self.context.escapes.of(sequence))
+
+    def _is_several(self, value: Value) -> bool:
+        if isinstance(value, Shape):
+            return value.kind in ANSWERS
+        return isinstance(value, DictValue) and (value in self.multiple or bool(list(poured_answers(value))))
+
+    def _elements(self, sequence: SeqValue) -> list[Value]:
+        found: dict[Value, None] = {}
+        seen: set[SeqValue] = set()
+        stack = [sequence]
+        while stack:
+            current = stack.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            found.update(dict.fromkeys(current.element.values))
+            for var in current.items.values():
+                found.update(dict.fromkeys(var.values))
+            for source in current.derived:
+                stack.extend(value for value in source.values if isinstance(value, SeqValue))
+        return list(found)
+
+
+def _says_dict(annotation: cst.Annotation, module: Module) -> bool:
+    return "dict" in module.tree.code_for_node(annotation.annotation).lower()
+
+
+def facts(context: Context) -> Facts:
+    """The facts of a run, computed once."""
+    known = context.notes.get("items")
+    if not isinstance(known, Facts):
+        known = context.notes["items"] = Facts(context)
+    return known
+
+
+def only(var: Var | None, wanted: set[DictValue]) -> bool:
+    """Whether every value of a variable is one of ``wanted`` (or None, which was never sent)."""
+    values = (
+        [value for value in var.values if not (isinstance(value, Const) and value.value is None)]
+        if var
+        else []
+    )
+    return bool(values) and all(isinstance(value, DictValue) and value in wanted for value in values)
+
+
+__all__ = ["ANSWERS", "Facts", "Form", "answers_in", "facts", "form_of", "only", "poured_answers", "writes"]

@@ -1,0 +1,204 @@
+"""An assistant message with calls written out as items: its text, then one ``function_call`` each (MR213)."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..know.heap import is_text
+from ..know.kinds import Const, DictValue, SeqValue, Site
+from ..know.modules import Module
+from .call_lists import is_empty
+from .context import WRITES, Context, is_none
+from .flatten import can_flatten, flatten
+from .item_facts import Facts
+from .snippets import entry, expr, is_simple, key_of, string
+
+_NAMES = {"id": "call_id"}
+
+
+def expand(context: Context, known: Facts, message: DictValue) -> None:
+    """Turn the dict into a list of items; the places that take it were told to expect one."""
+    sites = known.messages[message]
+    module, node = message.module, message.node
+    if (
+        message.merged
+        or message.others
+        or not isinstance(node, cst.Dict)
+        or "tool_calls" not in message.places
+    ):
+        context.manual(
+            node,
+            module,
+            sites,
+            "MR506",
+            "an assistant message with calls that cannot be written out as items",
+        )
+        return
+    if any(place.how not in ("literal", "keyword") for places in message.places.values() for place in places):
+        context.manual(
+            node, module, sites, "MR506", "an assistant message with calls is changed after it is made"
+        )
+        return
+    for key in message.places:
+        if key not in ("role", "content", "tool_calls", "refusal", "function_call", "name", "audio"):
+            context.manual(node, module, sites, "MR206", f"`{key}` belongs to another API")
+    if not _calls(context, known, message, sites):
+        return
+    if not _is_taken(context, message, known):
+        context.manual(node, module, sites, "MR506", "this message with calls is also used in another way")
+        return
+    text = _text(context, message)
+    if text is None:
+        context.manual(node, module, sites, "MR506", "whether this message has text is decided at run time")
+        return
+    may_be_none = _may_be_none(message)
+    single = isinstance(module.parents.get(node), (cst.Arg, cst.Element))
+    context.edit(node, module, sites, lambda o, u: _items(u, text, may_be_none, single), "MR213")
+    _annotate(context, message, sites)
+
+
+def _calls(context: Context, known: Facts, message: DictValue, sites: set[Site]) -> bool:
+    """Rewrite the dicts of the calls; whether they were all found."""
+    for value in message.fields["tool_calls"].values:
+        if isinstance(value, Const) and value.value is None:
+            continue
+        if not isinstance(value, SeqValue):
+            context.manual(
+                message.node, message.module, sites, "MR506", "where these calls are made could not be found"
+            )
+            return False
+        for call in [value for value in value.element.values]:
+            if not isinstance(call, DictValue) or not can_flatten(call.node) or "function" not in call.places:
+                context.manual(
+                    message.node,
+                    message.module,
+                    sites,
+                    "MR506",
+                    "where these calls are made could not be found",
+                )
+                return False
+            context.edit(call.node, call.module, sites, lambda o, u: _call(u), "MR213")
+    return True
+
+
+def _call(updated: cst.CSTNode) -> cst.CSTNode:
+    """``{"id": I, "type": "function", "function": {...}}`` -> ``{"type": "function_call", "call_id": I, ...}``."""
+    shown = flatten(updated, ["function"])
+    if not isinstance(shown, cst.Dict):
+        return shown
+    elements: list[cst.BaseDictElement] = []
+    for element in shown.elements:
+        key = key_of(element)
+        if isinstance(element, cst.DictElement) and key == "id":
+            element = element.with_changes(key=string("call_id", element.key))
+        elif isinstance(element, cst.DictElement) and key == "type":
+            element = element.with_changes(value=string("function_call", element.value))
+        elements.append(element)
+    if entry(shown, "type") is None and elements:
+        first = elements[0]
+        assert isinstance(first, cst.DictElement)
+        kind = cst.DictElement(
+            string("type", first.key), string("function_call", first.key), comma=first.comma
+        )
+        elements.insert(0, kind)
+    return shown.with_changes(elements=elements)
+
+
+def _is_taken(context: Context, message: DictValue, known: Facts) -> bool:
+    """Whether every use of the message only passes it on to a list."""
+    for node, module in context.holders(message):
+        parent = module.parents.get(node)
+        match parent:
+            case cst.Assign() | cst.AssignTarget() | cst.AnnAssign() | cst.Return() | cst.Element():
+                continue
+            case cst.Arg():
+                call = module.parents.get(parent)
+                if (
+                    isinstance(call, cst.Call)
+                    and isinstance(call.func, cst.Attribute)
+                    and call.func.attr.value == "append"
+                ):
+                    continue
+                return False
+            case cst.IfExp() | cst.Expr() | cst.Await():
+                continue
+            case _:
+                return False
+    return True
+
+
+def _text(context: Context, message: DictValue) -> str | None:
+    """How the text shows up: "none", "always", or "maybe"; None if it cannot be asked."""
+    var = message.fields.get("content")
+    if var is None or is_none(var):
+        return "none"
+    if var.values and all(isinstance(v, Const) and not v.value for v in var.values):
+        return "none"
+    if var.values and all(is_text(v) and not (isinstance(v, Const) and not v.value) for v in var.values):
+        return "always"
+    element = entry(message.node, "content") if isinstance(message.node, cst.Dict) else None
+    return "maybe" if element is not None and is_simple(element.value) else None
+
+
+def _may_be_none(message: DictValue) -> bool:
+    return any(
+        isinstance(value, Const) and value.value is None
+        for place in message.places["tool_calls"]
+        if place.how in WRITES and place.var is not None
+        for value in place.var.values
+    )
+
+
+def _items(updated: cst.CSTNode, text: str, may_be_none: bool, single: bool) -> cst.CSTNode:
+    assert isinstance(updated, cst.Dict)
+    calls = entry(updated, "tool_calls")
+    content = entry(updated, "content")
+    role = entry(updated, "role")
+    assert calls is not None
+    assert role is not None
+    elements: list[cst.BaseElement] = []
+    if content is not None and text != "none":
+        message = cst.Dict(
+            [role.with_changes(comma=_SPACED), content.with_changes(comma=cst.MaybeSentinel.DEFAULT)]
+        )
+        if text == "always":
+            elements.append(cst.Element(message))
+        else:
+            value = expr("[m] if c else []", m=message, c=content.value)
+            elements.append(cst.StarredElement(_in_parentheses(value)))
+    value = calls.value
+    if isinstance(value, cst.List):
+        elements.extend(value.elements)
+    elif not elements and not may_be_none:
+        return value
+    else:
+        value = expr("(calls or [])", calls=value) if may_be_none and not is_empty(value) else value
+        elements.append(cst.StarredElement(value))
+    listed = [element.with_changes(comma=_SPACED) for element in elements[:-1]]
+    last = elements[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    if isinstance(value, cst.List) and len(elements) == len(value.elements):
+        return value
+    return cst.List([*listed, last])
+
+
+_SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+
+
+def _in_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
+def _annotate(context: Context, message: DictValue, sites: set[Site]) -> None:
+    """``-> dict`` of the function that returns the message says ``list[dict]`` now."""
+    module: Module = message.module
+    if not isinstance(module.parents.get(message.node), cst.Return):
+        return
+    function = module.function(message.node)
+    if isinstance(function, cst.FunctionDef) and function.returns is not None:
+        node = function.returns.annotation
+
+        def listed(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.BaseExpression)
+            return expr("list[x]", x=updated)
+
+        context.edit(node, module, sites, listed, "MR213")

@@ -1,0 +1,169 @@
+"""Histories that somebody looks at: read back (MR208), dumped (MR207) or given to other code (MR210).
+
+Plain role/content messages look as before. Tool results have other keys, and an answer is several items, some
+of them without a role: what depends on the old look holds the flow back.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..decide.escapes import Escape, Way
+from ..know.kinds import Const, DictValue, External, Place, SeqValue, Shape, Site, Value
+from ..know.modules import Module
+from .context import Context, constants
+from .item_facts import ANSWERS, Facts, Form, facts
+from .params import rename_key
+
+_READS = frozenset({"read", "get", "contains", "pop", "delete"})
+_RESULT_NAMES = {"tool_call_id": "call_id", "content": "output"}
+_STORES = (
+    "json.",
+    "pickle.",
+    "yaml.",
+    "shelve.",
+    "marshal.",
+    "joblib.",
+    "sqlite3.",
+    "builtins.open",
+    "redis.",
+)
+
+
+def plan(context: Context) -> None:
+    """Look at all uses of the histories that hold more than plain messages."""
+    known = facts(context)
+    for sequence, sites in known.senders.items():
+        if known.holds_items(sequence):
+            _list(context, known, sequence, sites)
+    for message, form in known.forms.items():
+        for key, places in message.places.items():
+            for place in places:
+                if place.how in _READS:
+                    _read(context, known, message, form, key, place)
+        if form is not Form.PLAIN:
+            for escape in context.escapes.of(message):
+                if escape.direct and not known.is_added(escape.node, escape.module):
+                    _escape(context, escape, known.messages[message])
+
+
+def is_history_read(context: Context, node: cst.CSTNode) -> bool:
+    """Whether ``node`` is an entry of a history that can be an answer or a message dict: a read of it is MR208."""
+    known = facts(context)
+    values = context.project.values(node)
+    return any(isinstance(value, DictValue) and value in known.messages for value in values) and any(
+        isinstance(value, Shape) and value.kind in ANSWERS for value in values
+    )
+
+
+def is_history(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether ``node`` is a list of messages that some site sends, or what is added to one."""
+    known = facts(context)
+    if known.is_added(node, module):
+        return True
+    return any(
+        isinstance(value, SeqValue) and value in known.senders for value in context.project.values(node)
+    )
+
+
+def hold_read(context: Context, node: cst.CSTNode, module: Module, sites: set[Site]) -> None:
+    detail = f"`{context.source(node, module)}` reads the history, whose items are of other kinds now"
+    context.unsafe(node, module, sites, "MR208", detail)
+
+
+# -- the list ----------------------------------------------------------------------------
+
+
+def _list(context: Context, known: Facts, sequence: SeqValue, sites: set[Site]) -> None:
+    several = known.holds_answers(sequence)
+    for node, module in context.holders(sequence):
+        if context.is_gone(node, module):
+            continue
+        parent = module.parents.get(node)
+        match parent:
+            case cst.Arg() if several and _is_counted(context, parent, module):
+                hold_read(context, module.parents[parent], module, sites)
+            case cst.Subscript(
+                value=value, slice=[cst.SubscriptElement(slice=cst.Slice(lower=lower, upper=upper))]
+            ) if value is node and (lower is not None or upper is not None):
+                hold_read(context, parent, module, sites)
+            case _:
+                continue
+    for place in sequence.places:
+        if place.how in ("pop", "remove", "delete") and several:
+            hold_read(context, place.node, place.module, sites)
+    for escape in context.escapes.of(sequence):
+        _escape(context, escape, sites)
+
+
+def _is_counted(context: Context, arg: cst.Arg, module: Module) -> bool:
+    """Whether the length matters: more than that there is something."""
+    call = module.parents.get(arg)
+    if not isinstance(call, cst.Call):
+        return False
+    if not any(
+        isinstance(v, External) and v.path == "builtins.len" for v in context.project.values(call.func)
+    ):
+        return False
+    comparison = module.parents.get(call)
+    match comparison:
+        case cst.Comparison(left=left, comparisons=[target]) if left is call:
+            return constants(context.project.vars.get(target.comparator)) not in ([0], [1])
+        case _:
+            return True
+
+
+# -- entries -----------------------------------------------------------------------------
+
+
+def _read(context: Context, known: Facts, message: DictValue, form: Form, key: str, place: Place) -> None:
+    """A key of a message is read at ``place``."""
+    base = _base(place.node)
+    if base is None or context.is_gone(place.node, place.module):
+        return
+    values = [
+        value
+        for value in context.project.values(base)
+        if not (isinstance(value, Const) and value.value is None)
+    ]
+    forms = {_form(known, value) for value in values}
+    if forms == {Form.PLAIN}:
+        return
+    sites = set(known.messages[message])
+    if forms == {Form.RESULT} and key in _RESULT_NAMES and place.how != "contains":
+        for site in sites:
+            rename_key(context, site, place, _RESULT_NAMES[key], "MR212")
+    elif forms == {Form.RESULT} and key == "name":
+        context.manual(place.node, place.module, sites, "MR506", "the `name` of a tool result is read")
+    else:
+        hold_read(context, place.node, place.module, sites)
+
+
+def _form(known: Facts, value: Value) -> Form:
+    if isinstance(value, DictValue):
+        return known.forms.get(value, Form.PLAIN)
+    return Form.MIXED if isinstance(value, Shape) and value.kind in ANSWERS else Form.PLAIN
+
+
+def _base(node: cst.CSTNode) -> cst.BaseExpression | None:
+    match node:
+        case cst.Subscript(value=value) | cst.Call(func=cst.Attribute(value=value)):
+            return value
+        case cst.Comparison(comparisons=[target]):
+            return target.comparator
+        case _:
+            return None
+
+
+# -- who else has it ---------------------------------------------------------------------
+
+
+def _escape(context: Context, escape: Escape, sites: set[Site]) -> None:
+    text = context.source(escape.node, escape.module)
+    if escape.way is Way.DISPLAY:
+        context.note(escape.node, escape.module, sites, "MR314", f"`{text}` shows the new items")
+        return
+    stored = escape.way in (Way.TEXT, Way.STORE) or escape.to.startswith(_STORES)
+    code = "MR207" if stored else "MR210"
+    detail = f"the history (`{text}`) is {escape.way.value} {escape.to}, and its items change"
+    context.unsafe(escape.node, escape.module, sites, code, detail)

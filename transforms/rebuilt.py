@@ -1,0 +1,218 @@
+"""Assistant messages rebuilt by hand from the answer's own fields: the answer's output says the same, and more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..know.kinds import Const, DictValue, Kind, SeqValue, Shape, Site
+from ..know.modules import Module
+from .context import Context
+from .item_facts import Facts
+from .shared import bindings, root_of
+
+_CALLS = frozenset({Kind.TOOL_CALLS, Kind.TOOL_CALL, Kind.FUNCTION, Kind.FUNCTION_CALL, Kind.LEAF})
+
+
+@dataclass(eq=False, repr=False)
+class Rebuilt:
+    """A message that repeats the answer that ``root`` holds; ``lines`` made it step by step."""
+
+    site: Site
+    root: cst.Name
+    module: Module
+    node: cst.CSTNode
+    lines: list[cst.CSTNode] = field(default_factory=list)
+
+    def remove(self, context: Context, sites: set[Site]) -> None:
+        """The code that made the message is not needed any more."""
+        context.gone.add(self.node)
+        for line in self.lines:
+            context.gone.add(line)
+            context.edit(line, self.module, sites, lambda o, u: cst.RemovalSentinel.REMOVE, "MR209")
+
+
+def rebuilt(context: Context, known: Facts, message: DictValue) -> Rebuilt | None:
+    """How ``message`` repeats an answer, if it repeats all of it and nothing else."""
+    if (
+        message.merged
+        or message.others
+        or set(message.places) - {"role", "content", "tool_calls", "function_call"}
+    ):
+        return None
+    parts = list(origins(message))
+    sites = {shape.site for shape in parts}
+    if len(sites) != 1 or not _says_only_that(message):
+        return None
+    site = sites.pop()
+    root = _root(context, message)
+    if root is None:
+        return None
+    lines = _lines(context, message)
+    if lines is None:
+        return None
+    return Rebuilt(site, root, message.module, message.node, lines)
+
+
+def origins(message: DictValue) -> list[Shape]:
+    """The parts of answers that the calls of a message are made of; none if anything else is in them."""
+    found: list[Shape] = []
+    for key in ("tool_calls", "function_call"):
+        if key not in message.fields:
+            continue
+        for value in message.fields[key].values:
+            if isinstance(value, Const) and value.value is None:
+                continue
+            parts = _parts(value)
+            if parts is None:
+                return []
+            found.extend(parts)
+    return found
+
+
+def _parts(value: object) -> list[Shape] | None:
+    """The parts of answers inside a value of ``tool_calls``; None if it is not all of them, as they were."""
+    match value:
+        case Shape(kind=Kind.TOOL_CALLS | Kind.FUNCTION_CALL):
+            return [value]
+        case DictValue() if not value.merged and not value.others:  # a function_call
+            return _leaves(value)
+        case SeqValue(node=cst.ListComp(for_in=cst.CompFor(ifs=[], inner_for_in=None))):
+            found: list[Shape] = []
+            for element in value.element.values:
+                if isinstance(element, Shape) and element.kind is Kind.TOOL_CALL:
+                    found.append(element)
+                elif isinstance(element, DictValue):
+                    leaves = _leaves(element)
+                    if leaves is None:
+                        return None
+                    found.extend(leaves)
+                else:
+                    return None
+            return found
+        case _:
+            return None
+
+
+def _leaves(value: DictValue) -> list[Shape] | None:
+    """The leaves of a call written as a dict; None unless they are all read from a call."""
+    found: list[Shape] = []
+    for key, var in value.fields.items():
+        for part in var.values:
+            if isinstance(part, Shape) and part.kind in _CALLS:
+                found.append(part)
+            elif isinstance(part, DictValue):
+                inner = _leaves(part)
+                if inner is None:
+                    return None
+                found.extend(inner)
+            elif not (key == "type" and isinstance(part, Const)):
+                return None
+    return found or None
+
+
+def _says_only_that(message: DictValue) -> bool:
+    """Whether the text beside the calls is the answer's own, or none."""
+    if "content" not in message.fields:
+        return True
+    return all(
+        (isinstance(value, Shape) and value.kind is Kind.CONTENT)
+        or (isinstance(value, Const) and not value.value)
+        for value in message.fields["content"].values
+    )
+
+
+def _root(context: Context, message: DictValue) -> cst.Name | None:
+    """The name that holds the answer where the message is made."""
+    for key in ("tool_calls", "function_call", "content"):
+        for place in message.places.get(key, ()):
+            value = (
+                place.node.value
+                if isinstance(place.node, (cst.DictElement, cst.Arg))
+                else _stored(place.node, place.module)
+            )
+            found = (
+                _name_in(context, value, message.module) if isinstance(value, cst.BaseExpression) else None
+            )
+            if found is not None:
+                return found
+    return None
+
+
+def _stored(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
+    target = module.parents.get(node)
+    statement = module.parents.get(target) if target is not None else None
+    return statement.value if isinstance(statement, cst.Assign) else None
+
+
+def _name_in(context: Context, value: cst.BaseExpression, module: Module) -> cst.Name | None:
+    """The answer's name at the root of ``reply.tool_calls``, a comprehension over it, or a local made from it."""
+    match value:
+        case cst.ListComp(for_in=cst.CompFor(iter=source)):
+            return _name_in(context, source, module)
+        case cst.BooleanOperation(operator=cst.Or(), left=left):
+            return _name_in(context, left, module)
+        case cst.Dict(elements=[cst.DictElement(value=cst.Attribute(value=part)), *_]):
+            return _name_in(context, part, module)
+        case cst.Attribute(value=base) if any(
+            shape.kind is Kind.MESSAGE for shape in context.project.shapes(base)
+        ):
+            root = root_of(base)
+            return root if isinstance(root, cst.Name) else None
+        case cst.Name(value=name):
+            scope = module.function(value) or module.tree
+            bound = list(bindings(scope, name))
+            statement = module.parents.get(bound[0]) if len(bound) == 1 else None
+            if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+                found = _name_in(context, statement.value, module)
+                if found is not None and len(list(bindings(scope, found.value))) == 1:
+                    return found
+            return None
+        case _:
+            return None
+
+
+def _lines(context: Context, message: DictValue) -> list[cst.CSTNode] | None:
+    """The statements that make the message, where it is made under a name; None if it is used otherwise."""
+    module = message.module
+    parent = module.parents.get(message.node)
+    if isinstance(parent, (cst.Arg, cst.Element)):
+        return []
+    if (
+        not isinstance(parent, cst.Assign)
+        or len(parent.targets) != 1
+        or not isinstance(parent.targets[0].target, cst.Name)
+    ):
+        return None
+    lines: list[cst.CSTNode] = [module.statement(parent)]
+    for node, where in context.holders(message):
+        if where is not module:
+            return None
+        use = module.parents.get(node)
+        match use:
+            case cst.Assign() if node is message.node:
+                continue
+            case cst.AssignTarget():
+                continue
+            case cst.Arg() | cst.Element():
+                continue
+            case cst.Subscript() if isinstance(module.parents.get(use), cst.AssignTarget):
+                line = _whole_line(module, module.statement(use))
+                if line is None:
+                    return None
+                lines.append(line)
+            case _:
+                return None
+    if any(not isinstance(line, cst.If) and len(getattr(line, "body", [])) != 1 for line in lines):
+        return None
+    return lines
+
+
+def _whole_line(module: Module, line: cst.CSTNode) -> cst.CSTNode | None:
+    """The statement to remove: the line, or the ``if`` that holds nothing else."""
+    block = module.parents.get(line)
+    test = module.parents.get(block) if block is not None else None
+    if isinstance(block, cst.IndentedBlock) and isinstance(test, cst.If) and len(block.body) == 1:
+        return test if test.orelse is None else None
+    return line if isinstance(block, (cst.IndentedBlock, cst.Module)) and len(block.body) > 1 else None
