@@ -85,6 +85,8 @@ def regions(context: Context) -> Iterator[Region]:
 def _chunk_sites(context: Context, shapes: list[Shape]) -> frozenset[Site]:
     if len({shape.kind for shape in shapes}) != 1 or not all(shape.kind in SAME for shape in shapes):
         return frozenset()
+    if any(shape.form != "object" for shape in shapes):
+        return frozenset()
     return frozenset(shape.site for shape in shapes)
 
 
@@ -157,6 +159,10 @@ def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: 
             return
         case _ if _is_carried(context, node, module) or _escaping(context, node, shapes):
             return
+        case cst.Arg():
+            call = module.parents[parent]
+            taker = context.source(call.func, module) if isinstance(call, cst.Call) else "a call"
+            context.manual(node, module, sites, "MR404", f"the chunks are taken by `{taker}`")
         case _:
             context.manual(node, module, sites, "MR404", f"`{text}` is not understood")
 

@@ -85,9 +85,9 @@ def universe(context: Context, sites: Iterable[Site]) -> Reach:
 
 
 def event_test(wanted: Reach, reach: Reach, calls: str, usage: str = "") -> str | None:
-    """The test of the event ``v`` that is true for what is ``wanted`` of ``reach``; None if there is no short one.
+    """The test of the event ``v`` that is true for what is ``wanted`` of ``reach``.
 
-    ``usage`` is the guard on the usage itself, if the program had one.
+    None if there is no short one. ``usage`` is the guard on the usage itself, if the program had one.
     """
     tests = list(_tests(wanted - {On.OTHER}, reach, calls, usage))
     if not tests or len(tests) > 2:
@@ -134,6 +134,10 @@ def _end(wanted: Reach, reach: Reach) -> str:
 
 def negated(test: str) -> str:
     """The opposite of a test as text."""
+    for word, other in ((" and ", " or "), (" or ", " and ")):
+        parts = test.split(word)
+        if len(parts) > 1 and all(part.count(" == ") == 1 and not set(part) & set("()") for part in parts):
+            return other.join(part.replace(" == ", " != ") for part in parts)
     if " and " in test or " or " in test:
         return f"not ({test})"
     return test.replace(" == ", " != ", 1)

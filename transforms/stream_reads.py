@@ -107,7 +107,11 @@ class Reads:
         """Whether anything of the chunk is in ``node``."""
         return any(
             isinstance(inner, cst.BaseExpression)
-            and (self.region.kind(inner) is not None or self.region.piece(inner) is not None)
+            and (
+                self.region.kind(inner) is not None
+                or self.region.piece(inner) is not None
+                or self.region.is_index(inner)
+            )
             for inner in walk(node)
         )
 

@@ -74,7 +74,7 @@ class Region:
         kind = kinds.pop()
         if kind is Kind.USAGE and not self._of_chunk(node):
             return None
-        if kind not in ALIASED:
+        if kind not in ALIASED or not self._is_rooted(node):
             return None
         if not all(isinstance(value, Shape) or _is_nothing(value) for value in values):
             return None
@@ -87,6 +87,20 @@ class Region:
         if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
             return kind if self.kind(node.left) is kind and _is_empty(node.right) else None
         return kind
+
+    def _is_rooted(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` is read from the chunk itself, not from where a part of one was put."""
+        match node:
+            case cst.Name(value=name):
+                return name == self.name or name in self.aliases
+            case cst.Attribute(value=inner) | cst.Subscript(value=inner) | cst.NamedExpr(value=inner):
+                return self._is_rooted(inner)
+            case cst.BooleanOperation(left=left, right=right):
+                return self._is_rooted(left) and (_is_empty(right) or self._is_rooted(right))
+            case cst.Call(func=cst.Name(value="getattr"), args=[first, *_]):
+                return self._is_rooted(first.value)
+            case _:
+                return False
 
     def _alias_of(self, node: cst.NamedExpr) -> Alias | None:
         return self.aliases.get(node.target.value) if isinstance(node.target, cst.Name) else None
