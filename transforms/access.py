@@ -29,6 +29,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from .context import WRITES, Context, constants
+from .folding import settle
 from .snippets import attribute, expr
 
 Template = Callable[[cst.BaseExpression], cst.BaseExpression]
@@ -474,8 +475,7 @@ def _hasattr(context: Context, call: cst.Call, module: Module, shapes: list[Shap
     if not key or len(key) != 1:
         context.manual(call, module, sites, "MR309", f"`{context.source(call, module)}` is not understood")
         return
-    known = (kind, str(key[0])) in SHAPES
-    context.edit(call, module, sites, lambda o, u: cst.Name(str(known)), "MR312")
+    settle(context, call, module, sites, (kind, str(key[0])) in SHAPES, "MR312")
 
 
 def _dump(

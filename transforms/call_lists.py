@@ -270,7 +270,7 @@ def _filtered(kind: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
         read = updated.iter.left if isinstance(updated.iter, cst.BooleanOperation) else updated.iter
         test = cst.parse_expression(kind.format(item=updated.target.value))
         output = expr("r.output", r=base_of(read))
-        before = updated.ifs[0].whitespace_before if updated.ifs else cst.SimpleWhitespace(" ")
+        before = updated.ifs[0].whitespace_before if updated.ifs else updated.whitespace_before
         return updated.with_changes(
             iter=output, ifs=[cst.CompIf(test, whitespace_before=before), *updated.ifs]
         )

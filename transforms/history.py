@@ -18,6 +18,7 @@ from .context import Context
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import expand
 from .rebuilt import Rebuilt, rebuilt
+from .splice import dedented
 from .snippets import append, attribute, expr
 
 Items = Callable[[cst.BaseExpression], cst.BaseExpression]  # a value -> the list that takes its place
@@ -169,7 +170,11 @@ def put(context: Context, place: Place, items: Items, sites: set[Site], code: st
             isinstance(element, cst.Element) for element in value.elements
         ):
             comma = updated.comma if isinstance(updated.comma, cst.Comma) else _SPACED
-            parts = [element.with_changes(comma=comma) for element in value.elements]
+            parts = [
+                cst.Element(_unindented(value, element.value), comma=comma)
+                for element in value.elements
+                if isinstance(element, cst.Element)
+            ]
             return cst.FlattenSentinel([*parts[:-1], parts[-1].with_changes(comma=updated.comma)])
         return cst.StarredElement(value, comma=updated.comma)
 
@@ -203,13 +208,23 @@ def _extend(updated: cst.CSTNode, items: Items) -> cst.CSTNode:
         and len(value.elements) == 1
         and isinstance(value.elements[0], cst.Element)
     ):
-        return updated.with_changes(
-            args=[first.with_changes(value=value.elements[0].value), *updated.args[1:]]
-        )
+        single = _unindented(value, value.elements[0].value)
+        return updated.with_changes(args=[first.with_changes(value=single), *updated.args[1:]])
     if isinstance(value, cst.ListComp):
         value = cst.GeneratorExp(value.elt, value.for_in, lpar=[], rpar=[])
-    func = updated.func.with_changes(attr=cst.Name("extend"))
-    return updated.with_changes(func=func, args=[first.with_changes(value=value), *updated.args[1:]])
+    call = updated.with_changes(func=updated.func.with_changes(attr=cst.Name("extend")))
+    if isinstance(first.value, cst.Dict):  # a message set out over lines makes room for one short expression
+        none = cst.SimpleWhitespace("")
+        return call.with_changes(args=[cst.Arg(value)], whitespace_before_args=none)
+    return call.with_changes(args=[first.with_changes(value=value), *updated.args[1:]])
+
+
+def _unindented(holder: cst.List, value: cst.BaseExpression) -> cst.BaseExpression:
+    """``value`` moved out of the list that held it alone."""
+    opening, closing = holder.lbracket.whitespace_after, holder.rbracket.whitespace_before
+    if isinstance(opening, cst.ParenthesizedWhitespace) and isinstance(closing, cst.ParenthesizedWhitespace):
+        return dedented(value, len(opening.last_line.value) - len(closing.last_line.value))
+    return value
 
 
 # -- messages with calls -----------------------------------------------------------------

@@ -11,6 +11,7 @@ from .call_lists import is_empty
 from .context import WRITES, Context, is_none
 from .flatten import can_flatten, flatten
 from .item_facts import Facts
+from .splice import dedented
 from .snippets import entry, expr, is_simple, key_of, string
 
 _NAMES = {"id": "call_id"}
@@ -52,8 +53,7 @@ def expand(context: Context, known: Facts, message: DictValue) -> None:
         context.manual(node, module, sites, "MR506", "whether this message has text is decided at run time")
         return
     may_be_none = _may_be_none(message)
-    single = isinstance(module.parents.get(node), (cst.Arg, cst.Element))
-    context.edit(node, module, sites, lambda o, u: _items(u, text, may_be_none, single), "MR213")
+    context.edit(node, module, sites, lambda o, u: _items(u, text, may_be_none), "MR213")
     _annotate(context, message, sites)
 
 
@@ -67,7 +67,7 @@ def _calls(context: Context, known: Facts, message: DictValue, sites: set[Site])
                 message.node, message.module, sites, "MR506", "where these calls are made could not be found"
             )
             return False
-        for call in [value for value in value.element.values]:
+        for call in list(value.element.values):
             if not isinstance(call, DictValue) or not can_flatten(call.node) or "function" not in call.places:
                 context.manual(
                     message.node,
@@ -149,7 +149,8 @@ def _may_be_none(message: DictValue) -> bool:
     )
 
 
-def _items(updated: cst.CSTNode, text: str, may_be_none: bool, single: bool) -> cst.CSTNode:
+def _items(updated: cst.CSTNode, text: str, may_be_none: bool) -> cst.CSTNode:
+    """The list that takes the place of the message, in its layout."""
     assert isinstance(updated, cst.Dict)
     calls = entry(updated, "tool_calls")
     content = entry(updated, "content")
@@ -158,9 +159,8 @@ def _items(updated: cst.CSTNode, text: str, may_be_none: bool, single: bool) -> 
     assert role is not None
     elements: list[cst.BaseElement] = []
     if content is not None and text != "none":
-        message = cst.Dict(
-            [role.with_changes(comma=_SPACED), content.with_changes(comma=cst.MaybeSentinel.DEFAULT)]
-        )
+        spaced = role.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        message = cst.Dict([spaced, content.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
         if text == "always":
             elements.append(cst.Element(message))
         else:
@@ -168,20 +168,42 @@ def _items(updated: cst.CSTNode, text: str, may_be_none: bool, single: bool) -> 
             elements.append(cst.StarredElement(_in_parentheses(value)))
     value = calls.value
     if isinstance(value, cst.List):
-        elements.extend(value.elements)
+        shown = dedented(value, _depth(value) - _depth(updated))
+        elements.extend(shown.elements)
     elif not elements and not may_be_none:
-        return value
+        return dedented(value, _depth(value) - _depth(updated))
     else:
         value = expr("(calls or [])", calls=value) if may_be_none and not is_empty(value) else value
         elements.append(cst.StarredElement(value))
-    listed = [element.with_changes(comma=_SPACED) for element in elements[:-1]]
-    last = elements[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    if isinstance(value, cst.List) and len(elements) == len(value.elements):
-        return value
-    return cst.List([*listed, last])
+    return _laid_out(updated, elements)
 
 
-_SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+def _depth(node: cst.BaseExpression) -> int:
+    """How deep the entries of a container are indented."""
+    space: object = None
+    if isinstance(node, cst.Dict):
+        space = node.lbrace.whitespace_after
+    elif isinstance(node, (cst.List, cst.ListComp)):
+        space = node.lbracket.whitespace_after
+    return len(space.last_line.value) if isinstance(space, cst.ParenthesizedWhitespace) else 0
+
+
+def _laid_out(like: cst.Dict, elements: list[cst.BaseElement]) -> cst.List:
+    """A list of ``elements`` in the layout of the dict ``like``."""
+    opening, closing = like.lbrace.whitespace_after, like.rbrace.whitespace_before
+    between: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
+    last: cst.Comma | cst.MaybeSentinel = cst.MaybeSentinel.DEFAULT
+    if isinstance(opening, cst.ParenthesizedWhitespace):
+        plain = cst.TrailingWhitespace(newline=opening.first_line.newline)
+        between = opening.with_changes(first_line=plain, empty_lines=[])
+        comma = like.elements[-1].comma
+        last = comma if isinstance(comma, cst.Comma) else last
+    spaced = [element.with_changes(comma=cst.Comma(whitespace_after=between)) for element in elements[:-1]]
+    return cst.List(
+        [*spaced, elements[-1].with_changes(comma=last)],
+        lbracket=cst.LeftSquareBracket(whitespace_after=opening),
+        rbracket=cst.RightSquareBracket(whitespace_before=closing),
+    )
 
 
 def _in_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -7,11 +7,13 @@ becomes a line of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import libcst as cst
 
 from .snippets import key_of, string
 
+Node = TypeVar("Node", bound=cst.CSTNode)
 _Space = cst.BaseParenthesizableWhitespace
 
 
@@ -92,7 +94,7 @@ def _spliced(
     room, closing = inner.lbrace.whitespace_after, inner.rbrace.whitespace_before
     separator = _separator(outer, position)
     depth = _depth(room) - _depth(separator) if _broken(room) and _broken(separator) else 0
-    items = [_named(_dedented(item, depth), names) for item in inner.elements]
+    items = [_named(dedented(item, depth), names) for item in inner.elements]
     if not _broken(room) and _broken(separator):
         items = [_followed(item, _plain(separator)) for item in items[:-1]] + items[-1:]
     last = items[-1]
@@ -220,11 +222,12 @@ def _shorter(space: cst.SimpleWhitespace, depth: int) -> cst.SimpleWhitespace:
     return cst.SimpleWhitespace(space.value[depth:]) if depth > 0 else space
 
 
-def _dedented(item: cst.BaseDictElement, depth: int) -> cst.BaseDictElement:
+def dedented(node: Node, depth: int) -> Node:
+    """``node`` with its continuation lines moved ``depth`` columns to the left."""
     if depth <= 0:
-        return item
-    moved = item.visit(_Dedent(depth))
-    assert isinstance(moved, cst.BaseDictElement)
+        return node
+    moved = node.visit(_Dedent(depth))
+    assert isinstance(moved, type(node))
     return moved
 
 
