@@ -515,13 +515,21 @@ class Calls(Semantics):
 
     def _getattr(self, call: Invocation) -> None:
         owner, key = call.arguments[0], call.arguments[1]
+        literal = isinstance(key.node, cst.Arg) and isinstance(key.node.value, cst.SimpleString)
 
         def on_key(found: Value) -> None:
             if isinstance(found, Const) and isinstance(found.value, str):
                 name = found.value
-                self.solver.watch(owner.var, lambda value: self.member(value, name, call.node, call.result))
+                self.solver.watch(owner.var, lambda value: on_member(value, name))
             else:
                 self.solver.watch(owner.var, on_any)
+
+        def on_member(value: Value, name: str) -> None:
+            if isinstance(value, External) and not literal:
+                # A walk along a list of names would make all of their combinations.
+                self.solver.add(call.result, [External(f"{value.path.removesuffix('.*')}.*")])
+            else:
+                self.member(value, name, call.node, call.result)
 
         def on_any(value: Value) -> None:
             if isinstance(value, (Client, Resource)):
@@ -532,7 +540,7 @@ class Calls(Semantics):
             self.solver.flow(argument.var, call.result)
 
     def _call_unknown(self, path: str, call: Invocation) -> None:
-        self.solver.add(call.result, [External(path if path.endswith("()()") else f"{path}()")])
+        self.solver.add(call.result, [External(path).step("()")])
         if not models.is_transparent(path):
             self._hand_out(call)
         elif path not in models.METADATA:  # retry(f) called like a function: still f

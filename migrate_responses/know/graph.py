@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from .kinds import Value
+from .kinds import Const, DictValue, External, Method, SeqValue, Typed, Unknown, Value
 
 Watcher = Callable[[Value], None]
 
 # Far above what real projects need (a 5,000-module project stays below a million); a bound so
 # that a program made to be slow ends in a diagnostic and not in a hang.
 STEP_LIMIT = 20_000_000
+
+
+# How many values of a sort one variable keeps apart. Beyond it they are lumped together: the place is
+# a crossroads (a framework's `shared` dict, a table of texts), and what it holds is not told apart anyway.
+CONSTANTS, EXTERNALS, OBJECTS = 64, 16, 400
+_LUMP = External("one of many things")
+_CROWD = Unknown("one of many values")
 
 
 class Var:
@@ -44,7 +51,10 @@ class Solver:
         return self.steps > STEP_LIMIT
 
     def add(self, var: Var, values: Iterable[Value]) -> None:
-        fresh = [value for value in values if value not in var.values]
+        known = var.values
+        fresh = [value for value in values if value not in known]
+        if fresh and len(known) + len(fresh) > EXTERNALS:
+            fresh = _lumped(known, fresh)
         if fresh:
             var.values.update(dict.fromkeys(fresh))
             if not var.pending:
@@ -82,3 +92,24 @@ class Solver:
             for watcher in list(var.watchers):
                 for value in fresh:
                     watcher(value)
+
+
+def _lumped(known: dict[Value, None], fresh: list[Value]) -> list[Value]:
+    """``fresh`` with what goes beyond the limits for one variable replaced by a lump."""
+    constants = sum(isinstance(value, Const) for value in known)
+    externals = sum(isinstance(value, External) for value in known)
+    objects = sum(isinstance(value, (DictValue, SeqValue, Method)) for value in known)
+    kept: dict[Value, None] = {}
+    for value in fresh:
+        if isinstance(value, Const):
+            constants += 1
+            kept[value if constants <= CONSTANTS else Typed(type(value.value).__name__)] = None
+        elif isinstance(value, External):
+            externals += 1
+            kept[value if externals <= EXTERNALS else _LUMP] = None
+        elif isinstance(value, (DictValue, SeqValue, Method)):
+            objects += 1
+            kept[value if objects <= OBJECTS else _CROWD] = None
+        else:
+            kept[value] = None
+    return [value for value in kept if value not in known]

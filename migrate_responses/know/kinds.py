@@ -211,6 +211,18 @@ class External(Value):
 
     path: str
 
+    def step(self, suffix: str) -> External:
+        """What is one ``.name``, ``[]`` or ``()`` further.
+
+        Data that was taken out of something several times is just data: the path ends there, or a
+        loop over a tree would give ever longer ones.
+        """
+        depth = sum(self.path.count(mark) for mark in ("()", "[]", ".*"))
+        return self if depth > 2 or len(self.path) > _LONGEST else External(f"{self.path}{suffix}")
+
+
+_LONGEST = 120
+
 
 @dataclass(frozen=True)
 class Unknown(Value):
