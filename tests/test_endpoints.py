@@ -118,7 +118,8 @@ def test_message_names_the_provider_and_what_is_known() -> None:
 
 
 def test_one_of_several_values_is_pointed_at() -> None:
-    source = f'URL = "http://localhost:1234/v1" if os.name == "nt" else None\nclient = OpenAI(base_url=URL)\n{CALL}'
+    choice = 'URL = "http://localhost:1234/v1" if os.name == "nt" else None'
+    source = f"{choice}\nclient = OpenAI(base_url=URL)\n{CALL}"
     known = project(main=HEAD + source)
     (client,) = known.clients.values()
     reason = judge(known, client, Settings())

@@ -161,6 +161,7 @@ class _Judges:
             host = split.hostname or ""
             if (
                 "." in host
+                and not providers.is_openai(host)  # of a setting that other clients share
                 and GAP not in host
                 and not providers.is_azure(host)
                 and not _vouched(split, settings)

@@ -59,6 +59,8 @@ def _external(path: str) -> Owner:
     called = _CALLED.findall(path)
     if path.startswith(MOCKS):
         return Owner("MR803", "a mock")
+    if root in ("tests", "test", "conftest"):
+        return Owner("MR803", "something of the tests")
     if path.startswith(models.INSTRUCTOR):
         return Owner("MR012", "instructor")
     if path.startswith(models.DROP_IN_MODULES) and "openai" in path.lower():
