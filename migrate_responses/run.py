@@ -27,6 +27,7 @@ from .suppress import is_suppressed
 from .transforms import RULES, todo
 from .transforms.apply import apply
 from .transforms.context import Context
+from .transforms.imports import Imports
 
 _Result = TypeVar("_Result")
 # Expressions nest deeply in real code (a sum of 3,000 terms is 3,000 levels of syntax).
@@ -179,11 +180,12 @@ class _Run:
         """
         while True:
             edits, wanted = self._decide(found, plan)
+            imports = Imports(plan, self._migrated(found))
             files: list[FileResult] = []
             faults = 0
             for module in self._modules:
                 try:
-                    files.append(self._file(module, edits.get(module, []), wanted.get(module, {})))
+                    files.append(self._file(module, edits.get(module, []), wanted.get(module, {}), imports))
                 except Exception as error:  # the fault is reported as MR910 at each of the flows
                     faults += self._blame(found, module, f"{type(error).__name__}: {error}")
             if not faults:
@@ -223,13 +225,25 @@ class _Run:
                 edits.setdefault(edit.module, []).append(edit)
         return edits, wanted
 
-    def _file(self, module: Module, edits: list[Edit], wanted: Mapping[cst.CSTNode, str]) -> FileResult:
+    def _migrated(self, found: list[Flow]) -> set[Site]:
+        return {
+            site
+            for flow in found
+            if flow.verdict(self._settings.unsafe_fixes) is Verdict.MIGRATED
+            for site in flow.sites
+        }
+
+    def _file(
+        self, module: Module, edits: list[Edit], wanted: Mapping[cst.CSTNode, str], imports: Imports
+    ) -> FileResult:
         before = self._sources[module.path]
         if self._writable is not None and module.path not in self._writable:
             return FileResult(module.path, before, before)
         tree = apply(module, [*edits, *todo.edits(module, wanted)])
         if tree is module.tree:
             return FileResult(module.path, before, before)
+        if edits:
+            tree = imports.settle(module, tree)
         code = tree.code
         if edits:
             _check(module, code)

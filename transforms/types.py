@@ -1,20 +1,426 @@
-"""The old types in annotations and tests (MR701, MR702)."""
+"""The old types in annotations, casts and tests (MR701), and uses of them that are not understood (MR702).
+
+An annotation moves with the flow whose values pass through what it annotates; where no flow passes, it stays.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
 import libcst as cst
 
-from ..know.kinds import External
+from ..decide.escapes import reachable
+from ..decide.receivers import in_tests
+from ..know import modules as syntax
+from ..know.graph import Var
+from ..know.kinds import Class, DictValue, External, Function, SeqValue, Shape, Site, Value
+from ..know.modules import Module
 from .context import Context
+from .type_table import LIST_TYPES, UNIONS, is_answer, list_replacement, replacement
 
 
 def plan(context: Context) -> None:
-    for node, module, shapes in context.shaped:
-        arg = module.parents.get(node)
-        call = module.parents.get(arg) if isinstance(arg, cst.Arg) else None
-        if not isinstance(call, cst.Call) or len(call.args) != 2:
+    owners = _Owners(context)
+    for module in context.project.modules:
+        if "openai" not in module.tree.code and not _mentions(module):
             continue
-        named = context.project.values(call.func)
-        if any(isinstance(v, External) and v.path == "builtins.isinstance" for v in named):
-            sites = {shape.site for shape in shapes}
-            context.manual(call, module, sites, "MR702", f"`{context.source(call, module)}` asks for an old type")
+        _Types(context, module, owners).plan()
+
+
+def _mentions(module: Module) -> bool:
+    return "ChatCompletion" in module.tree.code or "CompletionUsage" in module.tree.code
+
+
+class _Owners:
+    """Which sites a value belongs to: as part of an answer, or as something that is sent."""
+
+    def __init__(self, context: Context) -> None:
+        self._sent: dict[Value, dict[Site, None]] = {}
+        for site in context.sites:
+            request = context.request(site)
+            sent: dict[Value, None] = dict.fromkeys(request.dicts)
+            for item in request.keywords:
+                if item.place.var is not None:
+                    sent.update(dict.fromkeys(reachable(item.place.var)))
+            for value in list(sent):
+                if isinstance(value, SeqValue):
+                    for source in value.derived:
+                        sent.update(dict.fromkeys(reachable(source)))
+            for value in sent:
+                if isinstance(value, (DictValue, SeqValue)):
+                    self._sent.setdefault(value, {})[site] = None
+
+    def of(self, variables: Iterable[Var | None]) -> list[Site]:
+        found: dict[Site, None] = {}
+        for var in variables:
+            for value in reachable(var) if var is not None else ():
+                if isinstance(value, Shape):
+                    found[value.site] = None
+                else:
+                    found.update(self._sent.get(value, {}))
+        return list(found)
+
+
+class _Types:
+    """The types of one module."""
+
+    def __init__(self, context: Context, module: Module, owners: _Owners) -> None:
+        self.context = context
+        self.module = module
+        self.owners = owners
+        self.project = context.project
+        self.seen: set[cst.CSTNode] = set()
+        self.needed: list[tuple[str, str, str]] = []  # beside which old name, module, new name
+
+    def plan(self) -> None:
+        for node in list(self.module.parents):
+            match node:
+                case cst.FunctionDef():
+                    self._function(node)
+                case cst.AnnAssign():
+                    self._annotated(node)
+                case cst.Call():
+                    self._call(node)
+                case cst.Comparison():
+                    self._comparison(node)
+                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                    self._alias(name, value)
+                case _:
+                    continue
+        for node in list(self.module.parents):
+            if isinstance(node, (cst.Name, cst.Attribute)) and node not in self.seen:
+                self._other(node)
+
+    # -- annotations ---------------------------------------------------------------------
+
+    def _function(self, node: cst.FunctionDef) -> None:
+        related = [
+            function for other in self._related(node) if (function := self.project.functions.get(other)) is not None
+        ]
+        for param in syntax.parameters(node.params):
+            if param.annotation is not None:
+                name = param.name.value
+                found = [function.parameters.get(name) for function in related]
+                for function in related:
+                    if function.star is not None and isinstance(node.params.star_arg, cst.Param):
+                        if node.params.star_arg is param:
+                            found.append(function.star.element)
+                self._annotation(param.annotation.annotation, found)
+        if node.returns is not None:
+            results: list[Var | None] = []
+            for function in related:
+                results.append(function.result)
+                if function.yields is not None:
+                    results.append(function.yields.element)
+            self._annotation(node.returns.annotation, results)
+
+    def _related(self, node: cst.FunctionDef) -> Iterator[cst.CSTNode]:
+        """``node``, its overloads, and the methods that override it or that it overrides."""
+        yield node
+        parent = self.module.parents.get(node)
+        for sibling in parent.body if isinstance(parent, (cst.IndentedBlock, cst.Module)) else ():
+            if isinstance(sibling, cst.FunctionDef) and sibling is not node and sibling.name.value == node.name.value:
+                yield sibling
+        function = self.project.functions.get(node)
+        if function is None or function.owner is None:
+            return
+        for cls in self.project.classes.values():
+            if cls is not function.owner and self._is_kin(cls, function.owner):
+                for value in cls.members[function.name].values if function.name in cls.members else ():
+                    if isinstance(value, Function) and value.owner is cls:
+                        yield value.node
+
+    def _is_kin(self, one: Class, other: Class) -> bool:
+        return other in self.project.ancestors(one) or one in self.project.ancestors(other)
+
+    def _annotated(self, node: cst.AnnAssign) -> None:
+        found: list[Var | None] = [self.project.vars.get(node.target)]
+        if node.value is not None:
+            found.append(self.project.vars.get(node.value))
+            if self._is_alias(node):
+                assert isinstance(node.target, cst.Name)
+                self._alias(node.target.value, node.value)
+                return
+        if isinstance(node.target, cst.Name):
+            definition = next(
+                (p for p in self.module.ancestors(node) if p in self.module.scopes), self.module.tree
+            )
+            cls = self.project.classes.get(definition)
+            if cls is not None:
+                found.append(cls.instance.fields.get(node.target.value))
+                found.append(cls.members.get(node.target.value))
+            else:
+                found.append(self.module.scopes[definition].names.get(node.target.value))
+            if cls is not None and not self.owners.of(found) and self._is_validated(cls):
+                return  # the field of a pydantic model: another use
+        elif isinstance(node.target, cst.Attribute):
+            for owner in self.project.values(node.target.value):
+                fields = getattr(owner, "fields", {})
+                found.append(fields.get(node.target.attr.value))
+        self._annotation(node.annotation.annotation, found)
+
+    def _is_validated(self, cls: Class) -> bool:
+        bases = [base for known in (cls, *self.project.ancestors(cls)) for base in known.bases]
+        return any(
+            isinstance(value, External) and value.path.startswith(("pydantic", "sqlmodel"))
+            for base in bases
+            for value in base.values
+        )
+
+    def _is_alias(self, node: cst.AnnAssign) -> bool:
+        text = self.context.source(node.annotation.annotation, self.module)
+        return text.rpartition(".")[2] == "TypeAlias" and isinstance(node.target, cst.Name)
+
+    def _alias(self, name: str, value: cst.BaseExpression) -> None:
+        """``Messages = list[ChatCompletionMessageParam]``: moves with whatever is annotated with it."""
+        if not self._is_type(value) or self.module.function(value) is not None:
+            return
+        found: dict[Site, None] = {}
+        for module in self.project.modules:
+            if module is not self.module and not self._imports(module, name):
+                continue
+            for var in _annotated_with(self.context, module, name):
+                found.update(dict.fromkeys(self.owners.of(var)))
+        self._mark(value)
+        if found:
+            self._rewrite(value, list(found))
+
+    def _imports(self, module: Module, name: str) -> bool:
+        for node in module.parents:
+            if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+                head = syntax.dotted(node.module) if node.module is not None else ""
+                if any(syntax.dotted(alias.name) == name for alias in node.names):
+                    if self.project.find_module(module, len(node.relative), head) is self.module:
+                        return True
+        return False
+
+    def _is_type(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression is a type: names, subscripts and unions only."""
+        allowed = (cst.Name, cst.Attribute, cst.Subscript, cst.SubscriptElement, cst.Index, cst.SimpleString)
+        return self._converted(node) is not None and all(
+            isinstance(inner, (*allowed, cst.BinaryOperation, cst.BitOr, cst.List, cst.Element))
+            for inner in syntax.walk(node)
+        )
+
+    def _annotation(self, node: cst.BaseExpression, variables: Iterable[Var | None]) -> None:
+        self._mark(node)
+        if self._converted(node) is None:
+            return
+        sites = self.owners.of(variables)
+        if sites:
+            self._rewrite(node, sites)
+
+    # -- expressions ---------------------------------------------------------------------
+
+    def _call(self, node: cst.Call) -> None:
+        names = {value.path for value in self.project.values(node.func) if isinstance(value, External)}
+        if names & {"typing.cast", "typing_extensions.cast"} and len(node.args) > 1:
+            self._annotation(node.args[0].value, [self.project.vars.get(node.args[1].value)])
+        elif "builtins.isinstance" in names and len(node.args) == 2:
+            self._isinstance(node)
+        elif isinstance(self.project.built.get(node), DictValue) and self._converted(node.func) is not None:
+            self._mark(node.func)
+            var = Var()
+            var.values[self.project.built[node]] = None
+            sites = self.owners.of([var])
+            if sites:
+                self._rewrite(node.func, sites)
+
+    def _isinstance(self, node: cst.Call) -> None:
+        subject, tested = node.args[0].value, node.args[1].value
+        if self._converted(tested) is None:
+            return
+        self._mark(tested)
+        sites = self.owners.of([self.project.vars.get(subject)])
+        if not sites:
+            return
+        text = self.context.source(node, self.module)
+        values = self.project.values(subject)
+        mixed = any(isinstance(value, (DictValue, SeqValue)) for value in values)
+        unions = any(name in UNIONS for _, _, name in self._names(tested))
+        if mixed or unions:
+            self.context.manual(node, self.module, sites, "MR702", f"`{text}` has no counterpart")
+        else:
+            self._rewrite(tested, sites)
+
+    def _comparison(self, node: cst.Comparison) -> None:
+        """``type(resp) is ChatCompletion``."""
+        match node:
+            case cst.Comparison(left=cst.Call(args=[arg]), comparisons=[target]):
+                if self._converted(target.comparator) is not None and self._path(node.left) is None:
+                    sites = self.owners.of([self.project.vars.get(arg.value)])
+                    self._mark(target.comparator)
+                    if sites:
+                        self._rewrite(target.comparator, sites)
+            case _:
+                return
+
+    def _other(self, node: cst.Name | cst.Attribute) -> None:
+        """Any other use of an old type of answers holds back the flows of this module."""
+        path = self._path(node)
+        if path is None or not is_answer(path) or in_tests(self.module):
+            return
+        if isinstance(self.module.parents.get(node), (cst.ImportAlias, cst.AsName, cst.ImportFrom)):
+            return
+        sites = dict.fromkeys(
+            shape.site
+            for _, module, shapes in self.context.shaped
+            if module is self.module
+            for shape in shapes
+        )
+        if sites:
+            parent = self.module.parents.get(node)
+            text = self.context.source(parent if isinstance(parent, cst.BaseExpression) else node, self.module)
+            self.context.manual(node, self.module, sites, "MR702", f"`{text}` is not understood")
+
+    # -- rewriting -----------------------------------------------------------------------
+
+    def _mark(self, node: cst.CSTNode) -> None:
+        self.seen.update(syntax.walk(node))
+
+    def _path(self, node: cst.BaseExpression) -> str | None:
+        return path_of(self.context, self.module, node)
+
+    def _names(self, node: cst.BaseExpression) -> list[tuple[str, str, str]]:
+        convert = _Convert(self.context, self.module)
+        node.visit(convert)
+        return convert.needed
+
+    def _converted(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """``node`` with the new types, or None if there is nothing old in it."""
+        convert = _Convert(self.context, self.module)
+        result = node.visit(convert)
+        return result if convert.needed and isinstance(result, cst.BaseExpression) else None
+
+    def _rewrite(self, node: cst.BaseExpression, sites: list[Site]) -> None:
+        result = self._converted(node)
+        assert result is not None
+        for beside, module, name in self._names(node):
+            self.context.plan.need(self.module, module, name, sites, beside)
+        self.context.edit(node, self.module, sites, _become(result), "MR701")
+
+
+def _become(result: cst.BaseExpression) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    return lambda original, updated: result
+
+
+def _annotated_with(context: Context, module: Module, name: str) -> Iterator[list[Var | None]]:
+    """The variables that are annotated with something that names ``name``."""
+    for node in module.parents:
+        match node:
+            case cst.FunctionDef():
+                function = context.project.functions.get(node)
+                if function is None:
+                    continue
+                for param in syntax.parameters(node.params):
+                    if param.annotation is not None and _uses(param.annotation, name):
+                        yield [function.parameters.get(param.name.value)]
+                if node.returns is not None and _uses(node.returns, name):
+                    yield [function.result]
+            case cst.AnnAssign(annotation=annotation, target=target, value=value) if _uses(annotation, name):
+                yield [context.project.vars.get(target), context.project.vars.get(value) if value else None]
+            case _:
+                continue
+
+
+def _uses(annotation: cst.Annotation, name: str) -> bool:
+    return any(
+        (isinstance(node, cst.Name) and node.value == name)
+        or (isinstance(node, cst.SimpleString) and name in node.value)
+        for node in syntax.walk(annotation)
+    )
+
+
+def path_of(context: Context, module: Module, node: cst.BaseExpression) -> str | None:
+    """The dotted path of the external thing that a name or attribute means, also in a parsed string."""
+    for value in context.project.values(node):
+        if isinstance(value, External):
+            return value.path
+    match node:
+        case cst.Name(value=name) if name in module.scope.bound:
+            for value in module.scope.any(name).values:
+                if isinstance(value, External):
+                    return value.path
+            return None
+        case cst.Attribute(value=base, attr=cst.Name(value=name)):
+            head = path_of(context, module, base)
+            return f"{head}.{name}" if head is not None else None
+        case _:
+            return None
+
+
+class _Convert(cst.CSTTransformer):
+    """Puts new types in the place of old ones, in any expression that is a type."""
+
+    def __init__(self, context: Context, module: Module) -> None:
+        super().__init__()
+        self._context = context
+        self._module = module
+        self.needed: list[tuple[str, str, str]] = []
+
+    def _new(self, node: cst.BaseExpression, found: tuple[str, str]) -> cst.Name:
+        module, name = found
+        local = _local_name(self._module, module, name)
+        root = node
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        beside = root.value if isinstance(root, cst.Name) else ""
+        self.needed.append((beside, module, name if local == name else f"{name} as {local}"))
+        return cst.Name(local)
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        path = path_of(self._context, self._module, original_node)
+        found = replacement(path) if path is not None else None
+        return self._new(original_node, found) if found is not None else updated_node
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        return False
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        path = path_of(self._context, self._module, original_node)
+        found = replacement(path) if path is not None else None
+        return self._new(original_node, found) if found is not None else updated_node
+
+    def leave_Subscript(self, original_node: cst.Subscript, updated_node: cst.Subscript) -> cst.BaseExpression:
+        match original_node:
+            case cst.Subscript(value=base, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
+                name = base.attr.value if isinstance(base, cst.Attribute) else getattr(base, "value", "")
+                path = path_of(self._context, self._module, inner)
+                found = list_replacement(path) if path is not None and name in LIST_TYPES else None
+                if found is not None:
+                    self.needed.pop()  # the element type is not named any more
+                    return self._new(inner, found)
+            case _:
+                pass
+        return updated_node
+
+    def leave_SimpleString(
+        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+    ) -> cst.BaseExpression:
+        text = original_node.evaluated_value
+        if not isinstance(text, str) or not text:
+            return updated_node
+        try:
+            inner = cst.parse_expression(text)
+        except cst.ParserSyntaxError:
+            return updated_node
+        count = len(self.needed)
+        result = inner.visit(self)
+        if len(self.needed) == count or not isinstance(result, cst.BaseExpression):
+            return updated_node
+        code = cst.Module([]).code_for_node(result)
+        return updated_node.with_changes(value=f"{original_node.quote}{code}{original_node.quote}")
+
+
+def _local_name(module: Module, source: str, name: str) -> str:
+    """The name to use for ``source.name`` here: itself, unless something else has it."""
+    for scope in module.scopes.values():
+        if name not in scope.bound:
+            continue
+        values = scope.any(name).values
+        if not all(isinstance(v, External) and v.path.startswith("openai.types.responses") for v in values) or not values:
+            return f"OpenAI{name}"
+    return name
+
+
+__all__ = ["path_of", "plan"]

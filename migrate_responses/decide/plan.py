@@ -49,12 +49,16 @@ class Reason:
 
 @dataclass(frozen=True)
 class NewImport:
-    """``from module import name`` in ``target``, once, if the flow of ``sites`` is migrated."""
+    """``from module import name`` in ``target``, once, if the flow of ``sites`` is migrated.
+
+    ``beside`` is the name whose import shows where: the name that the edit took out of use.
+    """
 
     target: Module
     module: str
     name: str
     sites: frozenset[Site]
+    beside: str = ""
 
 
 @dataclass(repr=False)
@@ -83,6 +87,6 @@ class Plan:
         """Give a reason against (or a note on) migrating the flow of ``sites``."""
         self.reasons.append((frozenset(sites), Reason(code, level, detail, node, module)))
 
-    def need(self, target: Module, module: str, name: str, sites: Iterable[Site]) -> None:
+    def need(self, target: Module, module: str, name: str, sites: Iterable[Site], beside: str = "") -> None:
         """Ask for an import that the edits use."""
-        self.imports.append(NewImport(target, module, name, frozenset(sites)))
+        self.imports.append(NewImport(target, module, name, frozenset(sites), beside))

@@ -1,0 +1,328 @@
+"""Imports after the edits: new names once, in the file's style; old names gone where nothing uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..decide.plan import Plan
+from ..know import modules as syntax
+from ..know.kinds import External, Site
+from ..know.modules import Module
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """``from module import name``; ``beside`` is the old name whose import shows where."""
+
+    module: str
+    name: str
+    beside: str = ""
+
+    @property
+    def local(self) -> str:
+        return self.name.rpartition(" as ")[2]
+
+
+@dataclass
+class _Line:
+    """One import statement: what stays of it, and what is new there."""
+
+    statement: cst.SimpleStatementLine
+    node: cst.ImportFrom | cst.Import
+    nested: bool  # in a block, as under ``if TYPE_CHECKING:``
+    gone: set[str] = field(default_factory=set)
+    added: list[Wanted] = field(default_factory=list)
+
+
+class Imports:
+    """What the migrated flows ask of the imports of each module."""
+
+    def __init__(self, plan: Plan, migrated: set[Site]) -> None:
+        self._project = plan.project
+        self._wanted: dict[Module, list[Wanted]] = {}
+        for item in plan.imports:
+            if item.sites <= migrated:
+                self._wanted.setdefault(item.target, []).append(Wanted(item.module, item.name, item.beside))
+
+    def settle(self, module: Module, tree: cst.Module) -> cst.Module:
+        """``tree``, the edited ``module``, with its imports in order."""
+        return settle(module, tree, self._wanted.get(module, []), self._borrowed(module))
+
+    def _borrowed(self, module: Module) -> set[str]:
+        """The names that other modules import from ``module``, or that it exports by ``__all__``."""
+        found: set[str] = set()
+        for other in self._project.modules:
+            if other is module or module.name.rpartition(".")[2] not in other.tree.code:
+                continue
+            for line in _lines(other.tree):
+                if isinstance(line.node, cst.ImportFrom) and (
+                    self._project.find_module(other, len(line.node.relative), _head(line.node)) is module
+                ):
+                    found.update(syntax.dotted(alias.name) for alias in _aliases(line.node))
+        return found
+
+
+def settle(module: Module, tree: cst.Module, wanted: Iterable[Wanted], kept: Container[str]) -> cst.Module:
+    """``tree``, the edited ``module``, with the imports in ``wanted`` and without those that lost their use.
+
+    Names in ``kept`` are imported from here by other modules, and stay.
+    """
+    lines = _lines(tree)
+    if not lines and not list(wanted):
+        return tree
+    gone = _unused(module, tree) - {name for name in _locals(lines) if name in kept}
+    for line in lines:
+        line.gone = _locals([line]) & gone
+    present = _locals(lines) - gone
+    for item in dict.fromkeys(wanted):
+        if item.local in present:
+            continue
+        present.add(item.local)
+        line = _home(lines, item)
+        if line is None:
+            tree = _on_top(tree, item)
+        else:
+            line.added.append(item)
+    changed = {line.statement: line for line in lines if line.gone or line.added}
+    if not changed:
+        return tree
+    result = tree.visit(_Settler(changed, tree.default_newline))
+    assert isinstance(result, cst.Module)
+    return result
+
+
+def _lines(tree: cst.Module) -> list[_Line]:
+    found = []
+    for node in syntax.walk(tree):
+        if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
+            inner = node.body[0]
+            if isinstance(inner, cst.Import) or (
+                isinstance(inner, cst.ImportFrom) and not isinstance(inner.names, cst.ImportStar)
+            ):
+                found.append(_Line(node, inner, node not in tree.body))
+    return found
+
+
+def _locals(lines: Iterable[_Line]) -> set[str]:
+    """The names that import statements bind."""
+    return {_local(alias, line.node) for line in lines for alias in _aliases(line.node)}
+
+
+def _aliases(node: cst.ImportFrom | cst.Import) -> Sequence[cst.ImportAlias]:
+    return () if isinstance(node.names, cst.ImportStar) else node.names
+
+
+def _local(alias: cst.ImportAlias, node: cst.ImportFrom | cst.Import) -> str:
+    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+        return alias.asname.name.value
+    name = syntax.dotted(alias.name)
+    return name.partition(".")[0] if isinstance(node, cst.Import) else name
+
+
+def _unused(module: Module, tree: cst.Module) -> set[str]:
+    """The names from OpenAI's SDK that the file used before the edits, and does not use after."""
+    before, after = _used(module.tree), _used(tree)
+    gone = before - after
+    return {name for name in gone if _is_openai(module, name)}
+
+
+def _is_openai(module: Module, name: str) -> bool:
+    if name not in module.scope.bound:
+        return False
+    return any(
+        isinstance(value, External) and value.path.partition(".")[0] == "openai"
+        for value in module.scope.any(name).values
+    )
+
+
+def _used(tree: cst.Module) -> set[str]:
+    """The names that a file uses, imports aside; also those that strings name, as annotations do."""
+    found: set[str] = set()
+    stack: list[cst.CSTNode] = [tree]
+    while stack:
+        node = stack.pop()
+        match node:
+            case cst.Import() | cst.ImportFrom():
+                continue
+            case cst.Name(value=name):
+                found.add(name)
+            case cst.Attribute(value=value):
+                stack.append(value)
+                continue
+            case cst.SimpleString():
+                text = node.evaluated_value
+                if isinstance(text, str) and len(text) < 300:
+                    found.update(_words(text))
+            case _:
+                pass
+        stack.extend(syntax.children(node))
+    return found
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in "".join(c if c.isalnum() or c == "_" else " " for c in text).split()}
+
+
+def _home(lines: list[_Line], item: Wanted) -> _Line | None:
+    """The import that ``item`` joins, or stands beside."""
+    beside = next((line for line in lines if item.beside and item.beside in _locals([line])), None)
+    same = [
+        line
+        for line in lines
+        if isinstance(line.node, cst.ImportFrom)
+        and line.node.module is not None
+        and not line.node.relative
+        and syntax.dotted(line.node.module) == item.module
+    ]
+    if same:
+        return same[0]
+    pending = next((line for line in lines if any(other.module == item.module for other in line.added)), None)
+    if pending is not None and (beside is None or pending.nested is beside.nested):
+        return pending
+    if beside is not None:
+        return beside
+    openai = [line for line in lines if _head(line.node).partition(".")[0] == "openai"]
+    return openai[-1] if openai else None
+
+
+def _head(node: cst.ImportFrom | cst.Import) -> str:
+    if isinstance(node, cst.ImportFrom):
+        return syntax.dotted(node.module) if node.module is not None else ""
+    return syntax.dotted(node.names[0].name)
+
+
+def _on_top(tree: cst.Module, item: Wanted) -> cst.Module:
+    """``item`` after the last import at the top of the file."""
+    position = 0
+    for number, statement in enumerate(tree.body):
+        if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], (cst.Import, cst.ImportFrom)):
+            position = number + 1
+        elif number == 0 and _is_docstring(statement):
+            position = 1
+    line = cst.parse_statement(f"from {item.module} import {item.name}\n")
+    return tree.with_changes(body=[*tree.body[:position], line, *tree.body[position:]])
+
+
+def _is_docstring(statement: cst.CSTNode) -> bool:
+    return (
+        isinstance(statement, cst.SimpleStatementLine)
+        and isinstance(statement.body[0], cst.Expr)
+        and isinstance(statement.body[0].value, (cst.SimpleString, cst.ConcatenatedString))
+    )
+
+
+class _Settler(cst.CSTTransformer):
+    def __init__(self, lines: dict[cst.SimpleStatementLine, _Line], newline: str) -> None:
+        super().__init__()
+        self._lines = lines
+        self._newline = newline
+
+    def leave_SimpleStatementLine(
+        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
+        line = self._lines.get(original_node)
+        return _rewritten(line, updated_node) if line is not None else updated_node
+
+    def leave_IndentedBlock(
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
+        if original_node.body and not updated_node.body:
+            return updated_node.with_changes(body=[cst.SimpleStatementLine([cst.Pass()])])
+        return updated_node
+
+
+def _rewritten(
+    line: _Line, statement: cst.SimpleStatementLine
+) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
+    node = line.node
+    kept = [alias for alias in _aliases(node) if _local(alias, node) not in line.gone]
+    groups: dict[str, list[str]] = {}
+    for item in line.added:
+        groups.setdefault(item.module, []).append(item.name)
+    own = groups.pop(_head(node), []) if isinstance(node, cst.ImportFrom) else []
+    nodes: list[cst.ImportFrom | cst.Import] = []
+    if kept or own:
+        nodes.append(_with_names(node, kept, own))
+    for module, names in sorted(groups.items()):
+        nodes.append(_import(module, sorted(names)))
+    if not nodes:
+        return cst.RemoveFromParent()
+    first = statement.with_changes(body=[nodes[0]])
+    rest = [cst.SimpleStatementLine([other]) for other in nodes[1:]]
+    return cst.FlattenSentinel([first, *rest]) if rest else first
+
+
+def _is_broken(node: cst.ImportFrom | cst.Import) -> bool:
+    return isinstance(node, cst.ImportFrom) and node.lpar is not None
+
+
+def _with_names(
+    node: cst.ImportFrom | cst.Import, kept: list[cst.ImportAlias], names: list[str]
+) -> cst.ImportFrom | cst.Import:
+    if isinstance(node, cst.Import):
+        return node.with_changes(names=_tidied(kept))
+    old = [syntax.dotted(alias.name) for alias in _aliases(node)]
+    if not names and _is_broken(node) and not _fits(node, kept):
+        last = _aliases(node)[-1].comma
+        kept = [*kept[:-1], kept[-1].with_changes(comma=last)]
+        return node.with_changes(names=kept)
+    texts = [cst.Module([]).code_for_node(alias.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for alias in kept]
+    texts = [*texts, *names]
+    if old == sorted(old) or old == sorted(old, key=str.lower):
+        texts.sort(key=None if old == sorted(old) else str.lower)
+    if _has_comment(node):
+        return _joined(node, kept, names)
+    return _import(_head(node), texts, node)
+
+
+def _fits(node: cst.ImportFrom, kept: list[cst.ImportAlias]) -> bool:
+    return not _has_comment(node) and len(_one_line(_head(node), [syntax.dotted(a.name) for a in kept])) <= _WIDTH
+
+
+def _has_comment(node: cst.CSTNode) -> bool:
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Comment):
+            return True
+        stack.extend(current.children)
+    return False
+
+
+def _joined(node: cst.ImportFrom, kept: list[cst.ImportAlias], names: list[str]) -> cst.ImportFrom:
+    """The import with its comments, and ``names`` in front."""
+    model = _aliases(node)[0].comma
+    new = [cst.ImportAlias(cst.Name(name), comma=model) for name in names if " " not in name]
+    together = [*new, *kept]
+    together[-1] = together[-1].with_changes(comma=_aliases(node)[-1].comma)
+    return node.with_changes(names=together)
+
+
+def _tidied(kept: list[cst.ImportAlias]) -> list[cst.ImportAlias]:
+    return [*kept[:-1], kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)]
+
+
+def _one_line(module: str, names: Iterable[str]) -> str:
+    return f"from {module} import {', '.join(names)}"
+
+
+def _import(module: str, names: list[str], old: cst.ImportFrom | None = None) -> cst.ImportFrom:
+    """``from module import names``, over several lines if one is too short."""
+    text = _one_line(module, names)
+    if len(text) > _WIDTH:
+        text = f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+    line = cst.parse_statement(text)
+    assert isinstance(line, cst.SimpleStatementLine)
+    node = line.body[0]
+    assert isinstance(node, cst.ImportFrom)
+    if old is not None:
+        node = node.with_changes(module=old.module, relative=old.relative, semicolon=old.semicolon)
+    return node
+
+
+__all__ = ["Imports", "Wanted", "settle"]
