@@ -252,10 +252,10 @@ def _calls(
     found = [again[message] for message in messages]
     if len(found) == 1 and found[0] is not None:
         answer = found[0]
-        fed[answer.site] = None
-        sites = senders | {answer.site}
+        fed.update(dict.fromkeys(answer.sites))
+        sites = senders | answer.sites
         answer.remove(context, sites)
-        dicts = known.wants_dicts(sequence) and answer.site.method == "create"
+        dicts = known.wants_dicts(sequence) and all(site.method == "create" for site in answer.sites)
         put(context, place, lambda updated: output(answer.root, dicts), sites, "MR209")
         return
     for message in messages:

@@ -371,7 +371,23 @@ def _local_list(context: Context, site: Site, arg: cst.Arg) -> cst.List | None:
     for other, _ in context.holders(sequence):
         if other not in order or order[other] > here:
             return None
+        if other is not arg.value and not _only_added_to(module, other, node):
+            return None
+    if any(other is not site and sequence in sequences_of(context, other) for other in context.sites):
+        return None
     return node if isinstance(node, cst.List) else None
+
+
+def _only_added_to(module: Module, use: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Whether a use of a list puts something into it, or is the list display itself."""
+    parent = module.parents.get(use)
+    match parent:
+        case cst.Attribute(attr=cst.Name(value="append" | "extend")) | cst.AssignTarget() | cst.AnnAssign():
+            return True
+        case cst.AugAssign():
+            return parent.target is use
+        case _:
+            return use is node
 
 
 def _preorder(module: Module, site: Site) -> Iterator[cst.CSTNode]:

@@ -19,7 +19,7 @@ _CALLS = frozenset({Kind.TOOL_CALLS, Kind.TOOL_CALL, Kind.FUNCTION, Kind.FUNCTIO
 class Rebuilt:
     """A message that repeats the answer that ``root`` holds; ``lines`` made it step by step."""
 
-    site: Site
+    sites: frozenset[Site]
     root: cst.Name
     module: Module
     node: cst.CSTNode
@@ -43,16 +43,15 @@ def rebuilt(context: Context, known: Facts, message: DictValue) -> Rebuilt | Non
         return None
     parts = list(origins(message))
     sites = {shape.site for shape in parts}
-    if len(sites) != 1 or not _says_only_that(message):
+    if not sites or not _says_only_that(message):
         return None
-    site = sites.pop()
     root = _root(context, message)
     if root is None:
         return None
     lines = _lines(context, message)
     if lines is None:
         return None
-    return Rebuilt(site, root, message.module, message.node, lines)
+    return Rebuilt(frozenset(sites), root, message.module, message.node, lines)
 
 
 def origins(message: DictValue) -> list[Shape]:

@@ -268,12 +268,41 @@ def _pydantic(context: Context, sites: set[Site]) -> None:
         callees = context.project.callees.get(call, {})
         if not any(isinstance(callee, External) and f"{callee.path}()" in PYDANTIC for callee in callees):
             continue
+        reached = _reached(call.result)
+        owners = {site for site in sites if not reached.isdisjoint(_tool_vars(context, site))}
         func = call.node.func
+        if not owners:
+            continue
         if isinstance(func, cst.Attribute):
-            context.edit(func, call.module, sites, lambda o, u: u.with_changes(attr=cst.Name(name)), "MR501")
+            context.edit(func, call.module, owners, lambda o, u: u.with_changes(attr=cst.Name(name)), "MR501")
         else:
-            context.edit(func, call.module, sites, lambda o, u: cst.Name(name), "MR501")
-            context.plan.need(call.module, "openai", name, sites)
+            context.edit(func, call.module, owners, lambda o, u: cst.Name(name), "MR501")
+            context.plan.need(call.module, "openai", name, owners)
+
+
+def _reached(var: Var) -> set[Var]:
+    """The variables that the values of ``var`` flow to."""
+    found = {var}
+    stack = [var]
+    while stack:
+        for target in stack.pop().outs:
+            if target not in found:
+                found.add(target)
+                stack.append(target)
+    return found
+
+
+def _tool_vars(context: Context, site: Site) -> set[Var]:
+    """The variables that hold the tools of ``site``."""
+    lists: dict[SeqValue, set[Site]] = {}
+    found: set[Var] = set()
+    for item in context.request(site).written("tools"):
+        if item.place.var is not None:
+            found.add(item.place.var)
+            list(members(item.place.var, lists, site))
+    for sequence in lists:
+        found.update((sequence.element, *sequence.items.values()))
+    return found
 
 
 # -- choices -----------------------------------------------------------------------------
