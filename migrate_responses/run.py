@@ -121,7 +121,11 @@ class _Run:
             flow.skipped = self._is_skipped(flow)
         files = self._rewrite(found, plan)
         sites = [self._site(site, flow) for flow in found for site in flow.sites]
-        sites.extend(self._leftover(left) for left in leftovers(project))
+        sites.extend(
+            self._leftover(left)
+            for left in leftovers(project)
+            if left.reason.code != "MR803" or left.module not in plan.test_modules
+        )
         notes = [
             self._places.diagnostic(reason)
             for flow in found
@@ -147,6 +151,8 @@ class _Run:
         """Reasons that have nothing to do with shapes: endpoints, and files out of reach."""
         for site in context.sites:
             for reason in judge_site(context.project, site, self._settings):
+                if reason.code == "MR803" and site in context.plan.tested:
+                    continue  # the rule for doubles has looked at the tests, and decides
                 context.plan.reasons.append((frozenset([site]), reason))
         if self._writable is None:
             return

@@ -36,6 +36,7 @@ class Context:
         self.plan = plan
         self.settings: Settings = plan.settings
         self._requests: dict[Site, Request] = {}
+        self.memo: dict[str, object] = {}  # facts that rules derive once
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
         self.notes: dict[str, object] = {}  # facts that several rules share, computed once
         self._dict_sites: dict[DictValue, set[Site]] | None = None

@@ -1,25 +1,386 @@
-"""Tests and doubles (MR801 to MR803)."""
+"""Tests of migrated flows: what they patch (MR801), what they let the API answer (MR802).
+
+A test file moves with the calls it tests. Every mention of the old API in it must be understood, else the
+flow is held back (MR803), so that nobody's suite goes red by surprise.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 import libcst as cst
 
+from ..decide.receivers import in_tests
+from ..know import modules as syntax
+from ..know.kinds import External, Resource, Site
+from ..know.modules import Module
+from . import double_shapes
 from .context import Context
+
+_SDK = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)?completions\.(Async)?Completions\b")
+_CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
+_SDK_PATH = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)*(Async)?Completions")
+_ROUTE = re.compile(r"chat/completions")
+_FRAMEWORKS = ("unittest", "pytest", "mock", "respx", "responses")
+# What a test may ask of a request, and how the argument is called now.
+_RENAMED = {"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
+_RESHAPED = frozenset(
+    {"response_format", "reasoning_effort", "verbosity", "functions", "function_call", "stop", "seed", "n", "tools"}
+)
+_CALLS = re.compile(r"\b(call_args|await_args|call_args_list|await_args_list|mock_calls)\b")
 
 
 def plan(context: Context) -> None:
-    for module in context.project.modules:
-        text = module.tree.code
-        if "unittest" not in text and "mock" not in text and "pytest" not in text:
-            continue
-        for node in module.parents:
+    for module, sites in tested(context).items():
+        if sites:
+            context.plan.test_modules.add(module)
+            context.plan.tested.update(sites)
+            _Test(context, module, sites).plan()
+
+
+def observed(context: Context, site: Site) -> bool:
+    """Whether a test looks at the messages that ``site`` sends: then they stay a list."""
+    return any(site in sites and _reads_messages(module) for module, sites in tested(context).items())
+
+
+def is_tested(context: Context, site: Site) -> bool:
+    """Whether a test file that mentions the old API is about ``site``."""
+    return any(site in sites for sites in tested(context).values())
+
+
+def _reads_messages(module: Module) -> bool:
+    return any(
+        isinstance(node, (cst.Subscript, cst.Call)) and _key(node) == "messages" for node in module.parents
+    )
+
+
+# -- which calls a test is about ---------------------------------------------------------
+
+
+def tested(context: Context) -> dict[Module, list[Site]]:
+    """The test modules that mention the old API, with the calls they are about."""
+    found = context.memo.get("tested")
+    if found is None:
+        found = context.memo["tested"] = {
+            module: _sites(context, module)
+            for module in context.project.modules
+            if is_test(module) and _concerns(context, module)
+        }
+    assert isinstance(found, dict)
+    return found
+
+
+def is_test(module: Module) -> bool:
+    """Whether ``module`` is test code."""
+    return in_tests(module)
+
+
+def _concerns(context: Context, module: Module) -> bool:
+    code = module.tree.code
+    return "completions" in code or "choices" in code or "ChatCompletion" in code
+
+
+def _sites(context: Context, module: Module) -> list[Site]:
+    """The calls in the modules that a test imports or names in its patches; in all that those import, else."""
+    near = _named(context, module)
+    for depth in range(4):
+        sites = [site for site in context.sites if site.module in near and site.module is not module]
+        if sites:
+            return sites
+        wider = {other for one in near for other in _imported(context, one)}
+        if wider <= near or depth == 3:
+            return []
+        near = near | wider
+    return []
+
+
+def _named(context: Context, module: Module) -> set[Module]:
+    found = _imported(context, module)
+    for node in module.parents:
+        text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+        if isinstance(text, str) and "." in text and len(text) < 200:
+            parts = text.split(".")
+            for end in range(len(parts) - 1, 0, -1):
+                target = context.project.find_module(module, 0, ".".join(parts[:end]))
+                if target is not None:
+                    found.add(target)
+                    break
+    for other in context.project.modules:  # fakes are about what their users test
+        if other is not module and is_test(other) and module in _imported(context, other):
+            found |= _imported(context, other)
+    return {other for other in found if not is_test(other)} or found
+
+
+def _imported(context: Context, module: Module) -> set[Module]:
+    found: set[Module] = set()
+    for node in module.parents:
+        if isinstance(node, cst.ImportFrom):
+            head = syntax.dotted(node.module) if node.module is not None else ""
+            target = context.project.find_module(module, len(node.relative), head)
+            if target is not None:
+                found.add(target)
+            for alias in () if isinstance(node.names, cst.ImportStar) else node.names:
+                name = f"{head}.{syntax.dotted(alias.name)}" if head else syntax.dotted(alias.name)
+                inner = context.project.find_module(module, len(node.relative), name)
+                if inner is not None:
+                    found.add(inner)
+        elif isinstance(node, cst.Import):
+            for alias in node.names:
+                target = context.project.find_module(module, 0, syntax.dotted(alias.name))
+                if target is not None:
+                    found.add(target)
+    found.discard(module)
+    return found
+
+
+# -- one test file -----------------------------------------------------------------------
+
+
+class _Test:
+    def __init__(self, context: Context, module: Module, sites: list[Site]) -> None:
+        self.context = context
+        self.module = module
+        self.sites = sites
+        self.known: set[cst.CSTNode] = set()  # mentions of the old API that are understood
+
+    def plan(self) -> None:
+        own = {node for site in self.context.sites if site.module is self.module for node in syntax.walk(site.node)}
+        self.known |= own
+        shapes = double_shapes.Shapes(self.context, self.module, self.sites)
+        shapes.plan()
+        self.known |= shapes.known
+        for node in self.module.parents:
             match node:
                 case cst.Attribute(value=cst.Attribute(attr=cst.Name(value="chat")), attr=cst.Name(value="completions")):
-                    known = bool(context.project.values(node)) and isinstance(module.parents[node], cst.Attribute)
-                case cst.SimpleString() if "chat.completions" in node.value or "/chat/completions" in node.value:
-                    known = False
+                    self._chain(node)
+                case cst.SimpleString():
+                    self._target(node)
+                case cst.Name() | cst.Attribute():
+                    self._sdk_class(node)
+                case cst.Call():
+                    self._namespace(node)
+                    self._request(node)
+                case cst.Subscript():
+                    self._request(node)
+                case cst.Comparison():
+                    self._membership(node)
                 case _:
                     continue
-            if not known:
-                context.unsafe(node, module, context.sites, "MR803", f"`{context.source(node, module)}` in a test")
-                break
+        for node in self.module.parents:
+            self._left(node)
+
+    def _edit(self, node: cst.CSTNode, apply, code: str) -> None:  # type: ignore[no-untyped-def]
+        self.known.add(node)
+        self.context.edit(node, self.module, self.sites, apply, code)
+
+    def _hold(self, node: cst.CSTNode, detail: str) -> None:
+        self.context.unsafe(node, self.module, self.sites, "MR803", detail)
+
+    # -- patches -------------------------------------------------------------------------
+
+    def _chain(self, node: cst.Attribute) -> None:
+        """``mock.chat.completions`` -> ``mock.responses``."""
+        if node in self.known or self._is_step_of_site(node):
+            self.known.add(node)
+            return
+        self.known.update(syntax.walk(node))
+
+        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.Attribute)
+            inner = updated.value
+            base = inner.value if isinstance(inner, cst.Attribute) else inner
+            if isinstance(base, cst.Attribute) and base.attr.value == "beta":
+                base = base.value
+            return updated.with_changes(value=base, attr=cst.Name("responses"))
+
+        self._edit(node, apply, "MR801")
+        method = self.module.parents.get(node)
+        asked = self.module.parents.get(method) if isinstance(method, cst.Attribute) else None
+        if isinstance(asked, cst.Attribute) and re.fullmatch(r"assert_\w*with|assert_has_\w+|assert_any_\w+", asked.attr.value):
+            self._hold(asked, f"`{asked.attr.value}` names the arguments of the old request")
+
+    def _is_step_of_site(self, node: cst.Attribute) -> bool:
+        for site in self.context.sites:
+            for resource in site.resources:
+                step: Resource | None = resource
+                while step is not None:
+                    if step.node is node:
+                        return True
+                    step = step.previous
+        return False
+
+    def _target(self, node: cst.SimpleString) -> None:
+        """``patch("openai.resources.chat.completions.Completions.create")``."""
+        text = node.evaluated_value
+        if not isinstance(text, str) or "." not in text or _ROUTE.search(text):
+            return
+        new = _SDK.sub(lambda found: f"openai.resources.responses.{found[3] or ''}Responses", text)
+        new = _CHAIN.sub(".responses", new)
+        if new == text or not isinstance(self.module.parents.get(node), cst.Arg):
+            return
+        prefix, quote = node.prefix, node.quote
+        self._edit(node, lambda o, u: cst.SimpleString(f"{prefix}{quote}{new}{quote}"), "MR801")
+
+    def _sdk_class(self, node: cst.Name | cst.Attribute) -> None:
+        """``monkeypatch.setattr(Completions, "create", fake)`` with the SDK's class."""
+        parent = self.module.parents.get(node)
+        if isinstance(parent, (cst.ImportAlias, cst.Attribute)):
+            return
+        for value in self.context.project.values(node):
+            if isinstance(value, External) and (match := _SDK_PATH.fullmatch(value.path)):
+                name = f"{match[3] or ''}Responses"
+                root: cst.BaseExpression = node
+                while isinstance(root, cst.Attribute):
+                    root = root.value
+                beside = root.value if isinstance(root, cst.Name) else ""
+                self.context.plan.need(self.module, "openai.resources.responses", name, self.sites, beside)
+                self._edit(node, lambda o, u, name=name: cst.Name(name), "MR801")
+                return
+
+    def _namespace(self, node: cst.Call) -> None:
+        """``SimpleNamespace(chat=SimpleNamespace(completions=X))`` -> ``SimpleNamespace(responses=X)``."""
+        for arg in node.args:
+            if arg.keyword is None or arg.keyword.value != "chat" or not isinstance(arg.value, cst.Call):
+                continue
+            inner = arg.value.args
+            if len(inner) == 1 and inner[0].keyword is not None and inner[0].keyword.value == "completions":
+                self.known.update((arg, inner[0]))
+                self._edit(arg, _responses_keyword, "MR801")
+
+    # -- what was asked of the API -------------------------------------------------------
+
+    def _request(self, node: cst.Subscript | cst.Call) -> None:
+        """``create.call_args.kwargs["messages"]`` -> ``["input"]``."""
+        key = _key(node)
+        if key is None or not self._is_request(_owner(node)):
+            return
+        if key in _RESHAPED:
+            self._hold(node, f"`{self.context.source(node, self.module)}` is asked of the old request")
+        elif key in _RENAMED:
+            literal = node.slice[0].slice.value if isinstance(node, cst.Subscript) else node.args[0].value  # type: ignore[union-attr]
+            self.known.add(node)
+            self._edit(literal, double_shapes.new_string(_RENAMED[key]), "MR802")
+            if key == "messages" and any(_sends_items(self.context, site) for site in self.sites):
+                self._hold(node, "the messages that the test looks at hold tool calls or parts")
+
+    def _membership(self, node: cst.Comparison) -> None:
+        """``assert "max_tokens" not in kwargs``."""
+        if not isinstance(node.left, cst.SimpleString) or len(node.comparisons) != 1:
+            return
+        target, key = node.comparisons[0], node.left.evaluated_value
+        if not isinstance(target.operator, (cst.In, cst.NotIn)) or not self._is_request(target.comparator):
+            return
+        if key in _RESHAPED:
+            self._hold(node, f"`{self.context.source(node, self.module)}` is asked of the old request")
+        elif key in _RENAMED:
+            self._edit(node.left, double_shapes.new_string(_RENAMED[str(key)]), "MR802")
+
+    def _is_request(self, node: cst.BaseExpression | None) -> bool:
+        """Whether an expression is the keywords of a recorded call."""
+        if node is None:
+            return False
+        if _CALLS.search(self.context.source(node, self.module, 500)):
+            return True
+        return isinstance(node, cst.Name) and any(
+            _CALLS.search(self.context.source(value, self.module, 500)) for value in self._assigned(node.value, node)
+        )
+
+    def _assigned(self, name: str, at: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+        scope = self.module.function(at) or self.module.tree
+        for node in syntax.walk(scope):
+            if isinstance(node, cst.Assign) and any(
+                name in syntax.target_names(target.target) for target in node.targets
+            ):
+                yield node.value
+
+    # -- the rest ------------------------------------------------------------------------
+
+    def _left(self, node: cst.CSTNode) -> None:
+        """A mention of the old API that nothing here understood."""
+        if node in self.known:
+            return
+        match node:
+            case cst.Attribute(value=value, attr=cst.Name(value="choices")):
+                left = not self.context.project.shapes(value)
+            case cst.Arg(keyword=cst.Name(value="choices")):
+                left = not _is_foreign_choices(self.context, self.module, node)
+            case cst.DictElement(key=cst.SimpleString() as key):
+                left = key.evaluated_value == "choices"
+            case cst.Attribute(attr=cst.Name(value="completions")):
+                left = not self._is_step_of_site(node)
+            case cst.Arg(keyword=cst.Name(value="completions")):
+                left = True
+            case cst.SimpleString():
+                text = node.evaluated_value
+                left = isinstance(text, str) and bool(
+                    _ROUTE.search(text) or (_CHAIN.search(f".{text}") and "\n" not in text)
+                )
+            case cst.Arg(value=value) if self._side_effect(node):
+                left = not self._is_known_double(value)
+            case _:
+                return
+        if left:
+            self._hold(node, f"`{self.context.source(node, self.module)}` in a test is not understood")
+
+    def _side_effect(self, arg: cst.Arg) -> bool:
+        """Whether ``arg`` gives the answer of a patched method."""
+        if arg.keyword is None or arg.keyword.value not in ("side_effect", "return_value", "new"):
+            return False
+        call = self.module.parents.get(arg)
+        return isinstance(call, cst.Call) and any(
+            inner in self.known for other in call.args if other is not arg for inner in syntax.walk(other.value)
+        )
+
+    def _is_known_double(self, node: cst.BaseExpression) -> bool:
+        """Whether an answer is made in the project, so that what it is made of has been looked at."""
+        values = self.context.project.values(node)
+        outside = [
+            value
+            for value in values
+            if isinstance(value, External)
+            and not value.path.startswith(("unittest.mock", "mock.", "types.SimpleNamespace", "builtins.", "openai."))
+        ]
+        return not outside
+
+
+def _responses_keyword(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Arg) and isinstance(updated.value, cst.Call)
+    return updated.with_changes(keyword=cst.Name("responses"), value=updated.value.args[0].value)
+
+
+def _is_foreign_choices(context: Context, module: Module, arg: cst.Arg) -> bool:
+    """``parser.add_argument(choices=...)`` and other uses of the word."""
+    call = module.parents.get(arg)
+    return isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in (
+        "add_argument", "ChoiceField", "CharField", "IntegerField", "Choice"
+    )
+
+
+def _key(node: cst.CSTNode) -> str | None:
+    """The constant key of a subscript or a ``.get``."""
+    match node:
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            text = key.evaluated_value
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="get")), args=[cst.Arg(value=cst.SimpleString() as key), *_]):
+            text = key.evaluated_value
+        case _:
+            return None
+    return text if isinstance(text, str) else None
+
+
+def _owner(node: cst.CSTNode) -> cst.BaseExpression | None:
+    match node:
+        case cst.Subscript(value=value) | cst.Call(func=cst.Attribute(value=value)):
+            return value
+        case _:
+            return None
+
+
+def _sends_items(context: Context, site: Site) -> bool:
+    from .messages import is_item, messages_of
+
+    return context.request(site).passes_tools or any(is_item(message) for message in messages_of(context, site))
+
+
+__all__ = ["is_test", "observed", "plan", "tested"]

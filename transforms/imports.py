@@ -38,6 +38,11 @@ class _Line:
     gone: set[str] = field(default_factory=set)
     added: list[Wanted] = field(default_factory=list)
 
+    @property
+    def is_removed(self) -> bool:
+        """Whether nothing is left of the statement."""
+        return not self.added and _locals([self]) <= self.gone
+
 
 class Imports:
     """What the migrated flows ask of the imports of each module."""
@@ -91,7 +96,7 @@ def settle(module: Module, tree: cst.Module, wanted: Iterable[Wanted], kept: Con
     changed = {line.statement: line for line in lines if line.gone or line.added}
     if not changed:
         return tree
-    result = tree.visit(_Settler(changed, tree.default_newline))
+    result = tree.visit(_Settler(changed))
     assert isinstance(result, cst.Module)
     return result
 
@@ -217,14 +222,33 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
 
 
 class _Settler(cst.CSTTransformer):
-    def __init__(self, lines: dict[cst.SimpleStatementLine, _Line], newline: str) -> None:
+    def __init__(self, lines: dict[cst.SimpleStatementLine, _Line]) -> None:
         super().__init__()
         self._lines = lines
-        self._newline = newline
+        self._inherited: dict[cst.CSTNode, list[cst.EmptyLine]] = {}
+
+    def visit_Module(self, node: cst.Module) -> None:
+        self._inherit(node.body)
+
+    def visit_IndentedBlock(self, node: cst.IndentedBlock) -> None:
+        self._inherit(node.body)
+
+    def _inherit(self, body: Sequence[cst.CSTNode]) -> None:
+        """A statement that goes leaves the blank lines above it to the next one."""
+        for one, other in zip(body, body[1:], strict=False):
+            line = self._lines.get(one) if isinstance(one, cst.SimpleStatementLine) else None
+            if line is None or not line.is_removed or not isinstance(other, cst.SimpleStatementLine):
+                continue
+            above = [*self._inherited.get(one, []), *line.statement.leading_lines]
+            if not other.leading_lines:
+                self._inherited[other] = above
 
     def leave_SimpleStatementLine(
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
+        above = self._inherited.get(original_node)
+        if above:
+            updated_node = updated_node.with_changes(leading_lines=above)
         line = self._lines.get(original_node)
         return _rewritten(line, updated_node) if line is not None else updated_node
 

@@ -116,9 +116,12 @@ def _as_list(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 
 def inline(context: Context, site: Site, arg: cst.Arg, node: cst.List) -> None:
     """A list written at the call."""
-    hoisted = hoistable(context, site, node)
+    from .doubles import observed
+
+    seen = observed(context, site)
+    hoisted = None if seen else hoistable(context, site, node)
     rest = [element for element in node.elements if hoisted is None or element is not hoisted[0]]
-    collapsed = _collapsible(context, rest)
+    collapsed = None if seen else _collapsible(context, rest)
     if collapsed is not None and _is_remarked(node, rest[0]):
         collapsed = None  # its comments need the list
     if hoisted is not None:
@@ -405,7 +408,9 @@ def _loop(module: Module, node: cst.CSTNode) -> cst.CSTNode | None:
 
 
 def _hoist_local(context: Context, site: Site, arg: cst.Arg, node: cst.List) -> None:
-    hoisted = hoistable(context, site, node)
+    from .doubles import observed
+
+    hoisted = None if observed(context, site) else hoistable(context, site, node)
     movable = hoisted is not None and isinstance(hoisted[1], (cst.SimpleString, cst.ConcatenatedString))
     if hoisted is None or not movable or _edited_before_first(context, site):
         context.edit(arg, site.module, [site], _rename_input, "MR201")

@@ -16,6 +16,7 @@ from ..know.graph import Var
 from ..know.kinds import Class, DictValue, External, Function, SeqValue, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
+from .doubles import tested
 from .type_table import LIST_TYPES, UNIONS, is_answer, list_replacement, replacement
 
 
@@ -206,7 +207,7 @@ class _Types:
         self._mark(node)
         if self._converted(node) is None:
             return
-        sites = self.owners.of(variables)
+        sites = self.owners.of(variables) or tested(self.context).get(self.module)
         if sites:
             self._rewrite(node, sites)
 

@@ -70,6 +70,9 @@ class Plan:
     edits: list[Edit] = field(default_factory=list)
     reasons: list[tuple[frozenset[Site], Reason]] = field(default_factory=list)
     imports: list[NewImport] = field(default_factory=list)
+    # Test files that the rule for doubles looked at, and the calls they are about.
+    test_modules: set[Module] = field(default_factory=set)
+    tested: set[Site] = field(default_factory=set)
 
     def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
         """Ask for an edit; several edits of one node are applied in the order asked for."""

@@ -23,6 +23,8 @@ SDKS = frozenset(
     }
 )
 MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "asynctest.")
+# What tests make answers of.
+DOUBLES = (*MOCKS, "types.SimpleNamespace()", "openai.types.chat.")
 
 _ANNOTATED = re.compile(r"a `([\w.]+)`")
 _CALLED = re.compile(r"(\w+)\(\)")
