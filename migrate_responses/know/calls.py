@@ -71,7 +71,7 @@ class Calls(Semantics):
             case Unknown(why=why) if why.partition(" of ")[0] in models.TEXT_ONLY_METHODS:
                 self.solver.add(call.result, [Typed("str")])
             case Unknown() | Env():
-                self.solver.add(call.result, [Unknown("the result of an unknown function", call.node)])
+                self.solver.add(call.result, [Unknown("the result of an unknown function")])
                 self._hand_out(call)
             case _:
                 pass

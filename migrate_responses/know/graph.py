@@ -28,10 +28,11 @@ _CROWD = Unknown("one of many values")
 class Var:
     """A place that holds values: one definition of a name, an attribute, an expression."""
 
-    __slots__ = ("filters", "outs", "pending", "values", "watchers")
+    __slots__ = ("counts", "filters", "outs", "pending", "values", "watchers")
 
     def __init__(self) -> None:
         self.values: dict[Value, None] = {}  # a set that keeps insertion order
+        self.counts = [0, 0, 0]  # constants, externals and unknowns, objects
         self.pending: list[Value] = []  # those that edges and watchers have not seen yet
         self.outs: dict[Var, None] = {}
         self.watchers: list[Watcher] = []
@@ -53,8 +54,8 @@ class Solver:
     def add(self, var: Var, values: Iterable[Value]) -> None:
         known = var.values
         fresh = [value for value in values if value not in known]
-        if fresh and len(known) + len(fresh) > EXTERNALS:
-            fresh = _lumped(known, fresh)
+        if fresh:
+            fresh = _lumped(var, fresh)
         if fresh:
             var.values.update(dict.fromkeys(fresh))
             if not var.pending:
@@ -94,22 +95,31 @@ class Solver:
                     watcher(value)
 
 
-def _lumped(known: dict[Value, None], fresh: list[Value]) -> list[Value]:
+_LIMITS = (CONSTANTS, EXTERNALS, OBJECTS)
+_SORTS: dict[type[Value], int] = {Const: 0, External: 1, Unknown: 1, DictValue: 2, SeqValue: 2, Method: 2}
+
+
+def _lumped(var: Var, fresh: list[Value]) -> list[Value]:
     """``fresh`` with what goes beyond the limits for one variable replaced by a lump."""
-    constants = sum(isinstance(value, Const) for value in known)
-    externals = sum(isinstance(value, External) for value in known)
-    objects = sum(isinstance(value, (DictValue, SeqValue, Method)) for value in known)
-    kept: dict[Value, None] = {}
+    counts = var.counts
+    crowded = False
     for value in fresh:
-        if isinstance(value, Const):
-            constants += 1
-            kept[value if constants <= CONSTANTS else Typed(type(value.value).__name__)] = None
-        elif isinstance(value, External):
-            externals += 1
-            kept[value if externals <= EXTERNALS else _LUMP] = None
-        elif isinstance(value, (DictValue, SeqValue, Method)):
-            objects += 1
-            kept[value if objects <= OBJECTS else _CROWD] = None
-        else:
-            kept[value] = None
-    return [value for value in kept if value not in known]
+        sort = _SORTS.get(value.__class__)
+        if sort is not None:
+            counts[sort] += 1
+            crowded = crowded or counts[sort] > _LIMITS[sort]
+    if not crowded:
+        return fresh
+    kept = dict.fromkeys(_lump(value) if _is_over(value, counts) else value for value in fresh)
+    return [value for value in kept if value not in var.values]
+
+
+def _is_over(value: Value, counts: list[int]) -> bool:
+    sort = _SORTS.get(value.__class__)
+    return sort is not None and counts[sort] > _LIMITS[sort]
+
+
+def _lump(value: Value) -> Value:
+    if isinstance(value, Const):
+        return Typed(type(value.value).__name__)
+    return _LUMP if isinstance(value, External) else _CROWD

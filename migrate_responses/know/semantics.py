@@ -104,7 +104,7 @@ class Semantics(Heap):
             case Function():
                 pass
             case Env() | Unknown():
-                self.solver.add(target, [Unknown(f"{name} of {_describe(value)}", node)])
+                self.solver.add(target, [Unknown(f"{name} of {_describe(value)}", _origin(value))])
             case _ if is_text(value):
                 self.solver.add(target, [Method(value, name, node)])
             case _:
@@ -271,7 +271,7 @@ class Semantics(Heap):
             self.solver.flow(stored, target)
         elif "." in value.path or "()" in value.path:
             self.solver.flow(self.external_field(value.path, name), target)
-        self.solver.add(target, [External(f"{value.path}.{name}")])
+        self.solver.add(target, [value.step(f".{name}")])
 
     def module_client(self, node: cst.CSTNode) -> Client:
         raise NotImplementedError
@@ -339,7 +339,7 @@ class Semantics(Heap):
                 self.solver.flow(self.external_field(value.path, text), target)
 
         self.solver.watch(index, on)
-        self.solver.add(target, [External(f"{value.path}[]")])
+        self.solver.add(target, [value.step("[]")])
 
     def module_of(self, value: SeqValue | DictValue) -> Module:
         return value.module
@@ -399,9 +399,9 @@ class Semantics(Heap):
                 for name in ("__iter__", "__aiter__"):
                     self._iterate_with(owner, name, target)
             case External() if len(owner.path) <= _LONGEST_PATH:
-                self.solver.add(target, [External(f"{owner.path}[]")])
+                self.solver.add(target, [owner.step("[]")])
             case Unknown():
-                self.solver.add(target, [Unknown(f"an element of {owner.why}", owner.node)])
+                self.solver.add(target, [owner])
             case _:
                 pass
 
@@ -450,11 +450,15 @@ def _text(value: Value) -> str | None:
     return value.value if isinstance(value, Const) and isinstance(value.value, str) else None
 
 
+def _origin(value: Value) -> cst.CSTNode | None:
+    return value.node if isinstance(value, (Env, Unknown)) else None
+
+
 def _describe(value: Value) -> str:
     match value:
         case Env(name=name):
             return f"the environment variable {name}" if name else "an environment variable"
         case Unknown(why=why):
-            return why
+            return why.rpartition(" of ")[2]  # where it came from, however long the way since
         case _:
             return "a value"
