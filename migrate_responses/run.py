@@ -121,11 +121,11 @@ class _Run:
             flow.skipped = self._is_skipped(flow)
         files = self._rewrite(found, plan)
         sites = [self._site(site, flow) for flow in found for site in flow.sites]
-        sites.extend(
-            self._leftover(left)
-            for left in leftovers(project)
-            if left.reason.code != "MR803" or left.module not in plan.test_modules
-        )
+        migrated = self._migrated(found)
+        for left in leftovers(project):
+            about = plan.test_modules.get(left.module, [])
+            if left.reason.code != "MR803" or not about or not migrated.issuperset(about):
+                sites.append(self._leftover(left))
         notes = [
             self._places.diagnostic(reason)
             for flow in found

@@ -34,7 +34,7 @@ _CALLS = re.compile(r"\b(call_args|await_args|call_args_list|await_args_list|moc
 def plan(context: Context) -> None:
     for module, sites in tested(context).items():
         if sites:
-            context.plan.test_modules.add(module)
+            context.plan.test_modules[module] = sites
             context.plan.tested.update(sites)
             _Test(context, module, sites).plan()
 

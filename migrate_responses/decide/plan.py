@@ -71,7 +71,7 @@ class Plan:
     reasons: list[tuple[frozenset[Site], Reason]] = field(default_factory=list)
     imports: list[NewImport] = field(default_factory=list)
     # Test files that the rule for doubles looked at, and the calls they are about.
-    test_modules: set[Module] = field(default_factory=set)
+    test_modules: dict[Module, list[Site]] = field(default_factory=dict)
     tested: set[Site] = field(default_factory=set)
 
     def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
