@@ -102,8 +102,7 @@ class _Run:
             self._errors.append(failure("MR902", path, 0, str(error)))
             return None
         name, is_package = module_name(path)
-        module = Module(path, name, tree, is_package)
-        module.names_openai = "openai" in source.text
+        module = Module(path, name, tree, is_package, source.text)
         scan(module)
         self._decoded[module] = source
         return module
@@ -295,7 +294,7 @@ def _check(module: Module, code: str) -> None:
             ast.parse(code)
         except SyntaxError:
             try:
-                ast.parse(module.tree.code)
+                ast.parse(module.text)
             except SyntaxError:
                 return  # a syntax newer than the Python that runs this tool
             raise

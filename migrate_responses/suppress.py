@@ -13,7 +13,7 @@ _SKIP = re.compile(r"#\s*migrate-responses:\s*skip(?P<file>-file)?\b")
 
 def is_suppressed(site: Site) -> bool:
     """Whether a comment asks to leave the statement of ``site``, or its file, alone."""
-    found = list(_SKIP.finditer(site.module.tree.code))
+    found = list(_SKIP.finditer(site.module.text))
     if not found:
         return False
     if any(match["file"] for match in found):

@@ -14,7 +14,7 @@ def project(*, assume: tuple[str, ...] = (), **sources: str) -> Project:
     for name, source in sources.items():
         path = f"{name.replace('__', '/')}.py"
         dotted, is_package = module_name(path)
-        module = Module(path, dotted, cst.parse_module(source), is_package)
+        module = Module(path, dotted, cst.parse_module(source), is_package, source)
         scan(module)
         modules.append(module)
     known = Project(modules)

@@ -77,7 +77,7 @@ def is_test(module: Module) -> bool:
 
 
 def _concerns(context: Context, module: Module) -> bool:
-    code = module.tree.code
+    code = module.text
     return "completions" in code or "choices" in code or "ChatCompletion" in code
 
 

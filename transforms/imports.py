@@ -62,7 +62,7 @@ class Imports:
         """The names that other modules import from ``module``, or that it exports by ``__all__``."""
         found: set[str] = set()
         for other in self._project.modules:
-            if other is module or module.name.rpartition(".")[2] not in other.tree.code:
+            if other is module or module.name.rpartition(".")[2] not in other.text:
                 continue
             for line in _lines(other.tree):
                 if isinstance(line.node, cst.ImportFrom) and (

@@ -15,7 +15,7 @@ PREFIX = "# TODO(migrate-responses):"
 def edits(module: Module, wanted: Mapping[cst.CSTNode, str]) -> Iterator[Edit]:
     """The edits after which ``module`` has exactly the TODO comments ``wanted``, by statement."""
     statements = set(wanted)
-    if PREFIX in module.tree.code:
+    if PREFIX in module.text:
         statements.update(node for node in module.parents if _has_todo(node))
         if any(map(_is_todo, module.tree.header)) and module.tree.body:
             yield _edit(module, module.tree, _header(wanted.get(module.tree.body[0])))

@@ -23,13 +23,13 @@ from .type_table import LIST_TYPES, UNIONS, is_answer, list_replacement, replace
 def plan(context: Context) -> None:
     owners = _Owners(context)
     for module in context.project.modules:
-        if "openai" not in module.tree.code and not _mentions(module):
+        if "openai" not in module.text and not _mentions(module):
             continue
         _Types(context, module, owners).plan()
 
 
 def _mentions(module: Module) -> bool:
-    return "ChatCompletion" in module.tree.code or "CompletionUsage" in module.tree.code
+    return "ChatCompletion" in module.text or "CompletionUsage" in module.text
 
 
 class _Owners:

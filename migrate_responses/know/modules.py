@@ -91,10 +91,14 @@ class Module:
     name: str  # dotted, from the root of the project
     tree: cst.Module
     is_package: bool
+    text: str  # what the tree was parsed from
     parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
     scopes: dict[cst.CSTNode, Scope] = field(default_factory=dict)
     externals: list[External] = field(default_factory=list)  # from x import * of unknown modules
-    names_openai: bool = False
+
+    @property
+    def names_openai(self) -> bool:
+        return "openai" in self.text
 
     @property
     def scope(self) -> Scope:
