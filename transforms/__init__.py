@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from . import (
     access,
+    aliases,
     call,
     doubles,
     finish,
@@ -37,6 +38,7 @@ RULES: tuple[Callable[[Context], None], ...] = (
     functions.plan,
     call.plan,
     access.plan,
+    aliases.plan,
     text.plan,
     finish.plan,
     stream.plan,

@@ -10,7 +10,7 @@ from ..know.kinds import Site
 from ..know.modules import Module
 from .access import Read, base_of, truth_tested
 from .context import Context
-from .shared import Group, Locals, group, root_of
+from .shared import Group, Locals, group, renamed, root_of
 from .snippets import expr
 
 _Part = cst.BaseExpression
@@ -29,12 +29,12 @@ class Lists:
 
     def plan(self) -> None:
         local = Locals(self._context)
-        for entry in group(self._calls):
+        for entry in group(self._context, self._calls):
             kind = item_test(self._context, entry.sites)
             local.share(entry, "tool_calls", lambda root, kind=kind: listed(cst.Name(root), kind))  # type: ignore[misc]
             for read in entry.reads:
                 self._many(entry, read, kind)
-        singles = group(self._single)
+        singles = group(self._context, self._single)
         self._context.notes["single calls"] = singles
         for entry in singles:
             local.share(entry, "function_call", lambda root: first(cst.Name(root), True))
@@ -184,7 +184,8 @@ def single_call(context: Context, read: cst.BaseExpression, module: Module) -> c
         if entry.name is not None and any(known.whole is read for known in entry.reads):
             return cst.Name(entry.name)
     base = read.value if isinstance(read, (cst.Attribute, cst.Subscript)) else read
-    return first(root_of(base), False)
+    root = root_of(base)
+    return first(renamed(context, root, module) if isinstance(root, cst.Name) else root, False)
 
 
 _FUNCTION = '{item}.type == "function_call"'

@@ -18,11 +18,12 @@ from .context import Context
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import expand
 from .rebuilt import Rebuilt, rebuilt
-from .splice import dedented
+from .shared import renamed
 from .snippets import append, attribute, expr
+from .splice import dedented
 
 Items = Callable[[cst.BaseExpression], cst.BaseExpression]  # a value -> the list that takes its place
-# Models that reason, and so answer with items that must be sent back whole (developers.openai.com/docs/models).
+# Models that reason, and so answer with items that must be sent back whole.
 REASONING = re.compile(r"(o\d|gpt-[5-9])(?!.*-chat)")
 
 
@@ -255,8 +256,9 @@ def _calls(
         fed.update(dict.fromkeys(answer.sites))
         sites = senders | answer.sites
         answer.remove(context, sites)
+        root = renamed(context, answer.root, answer.module)
         dicts = known.wants_dicts(sequence) and all(site.method == "create" for site in answer.sites)
-        put(context, place, lambda updated: output(answer.root, dicts), sites, "MR209")
+        put(context, place, lambda updated: output(root, dicts), sites, "MR209")
         return
     for message in messages:
         again[message] = None  # several meet here: each is written out
@@ -271,7 +273,7 @@ def _as_items(updated: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _keep_reasoning(context: Context, site: Site) -> None:
-    """``include=["reasoning.encrypted_content"]`` where a reasoning model's output is sent back unstored (C3)."""
+    """Ask for the encrypted reasoning where it is sent back and nothing is stored (trap C3)."""
     request = context.request(site)
     models = [value.value if isinstance(value, Const) else None for value in request.values("model")]
     if not models or not all(isinstance(model, str) and REASONING.match(model) for model in models):

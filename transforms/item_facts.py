@@ -157,7 +157,7 @@ class Facts:
         )
 
     def places(self) -> Iterator[tuple[SeqValue | None, set[Site], Place]]:
-        """Every place where something is put into one of the lists, with the list (if it is known) and its senders."""
+        """Every place where something is put into one of the lists: the list, if known, and who sends it."""
         for sequence, sites in self.senders.items():
             for place in sequence.places:
                 if place.var is not None and place.how in ("append", "insert", "literal", "comprehension"):

@@ -11,8 +11,8 @@ from .call_lists import is_empty
 from .context import WRITES, Context, is_none
 from .flatten import can_flatten, flatten
 from .item_facts import Facts
-from .splice import dedented
 from .snippets import entry, expr, is_simple, key_of, string
+from .splice import dedented
 
 _NAMES = {"id": "call_id"}
 
@@ -82,7 +82,7 @@ def _calls(context: Context, known: Facts, message: DictValue, sites: set[Site])
 
 
 def _call(updated: cst.CSTNode) -> cst.CSTNode:
-    """``{"id": I, "type": "function", "function": {...}}`` -> ``{"type": "function_call", "call_id": I, ...}``."""
+    """A call of an assistant message as a ``function_call`` item: one level, ``id`` is ``call_id``."""
     shown = flatten(updated, ["function"])
     if not isinstance(shown, cst.Dict):
         return shown

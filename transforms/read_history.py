@@ -48,7 +48,7 @@ def plan(context: Context) -> None:
 
 
 def is_history_read(context: Context, node: cst.CSTNode) -> bool:
-    """Whether ``node`` is an entry of a history that can be an answer or a message dict: a read of it is MR208."""
+    """Whether ``node`` is an entry of a history that can be an answer or a message dict."""
     known = facts(context)
     values = context.project.values(node)
     return any(isinstance(value, DictValue) and value in known.messages for value in values) and any(

@@ -1,4 +1,4 @@
-"""Assistant messages rebuilt by hand from the answer's own fields: the answer's output says the same, and more."""
+"""Assistant messages rebuilt by hand from the answer's own fields: its output says the same, and more."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _stored(node: cst.CSTNode, module: Module) -> cst.BaseExpression | None:
 
 
 def _name_in(context: Context, value: cst.BaseExpression, module: Module) -> cst.Name | None:
-    """The answer's name at the root of ``reply.tool_calls``, a comprehension over it, or a local made from it."""
+    """The answer's name in ``reply.tool_calls``, a comprehension over it, or a local made from it."""
     match value:
         case cst.ListComp(for_in=cst.CompFor(iter=source)):
             return _name_in(context, source, module)

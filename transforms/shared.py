@@ -54,13 +54,21 @@ def _is_step(index: cst.BaseExpression) -> bool:
     return isinstance(index, (cst.Integer, cst.UnaryOperation))
 
 
-def group(reads: Sequence[tuple[Read, set[Site]]]) -> list[Group]:
+def renamed(context: Context, root: cst.Name, module: Module) -> cst.Name:
+    """The name of an answer as it is called afterwards."""
+    from .aliases import aliases
+
+    scope = module.function(root) or module.tree
+    return cst.Name(aliases(context).name(scope, root.value))
+
+
+def group(context: Context, reads: Sequence[tuple[Read, set[Site]]]) -> list[Group]:
     """``reads`` by the name they start from; those that start from something else stand alone."""
     found: dict[object, Group] = {}
     for read, sites in reads:
         root = root_of(read.base)
         scope = read.module.function(read.whole) or read.module.tree
-        name = root.value if isinstance(root, cst.Name) else ""
+        name = renamed(context, root, read.module).value if isinstance(root, cst.Name) else ""
         key: object = (scope, name) if name else read.whole
         entry = found.setdefault(key, Group(read.module, scope, name))
         entry.reads.append(read)
@@ -78,6 +86,8 @@ class Locals:
 
     def share(self, entry: Group, wanted: str, value: Callable[[str], cst.BaseExpression]) -> None:
         """Give ``entry`` a local called ``wanted`` (or something close) if it is read more than once."""
+        from .aliases import aliases
+
         if not entry.root or len(entry.reads) < 2 or isinstance(entry.scope, cst.Lambda):
             return
         scope = entry.module.scopes[entry.scope]
@@ -91,6 +101,7 @@ class Locals:
             entry.name = existing
             return
         anchor = _anchor(entry.module, entry.scope, bound[0])
+        anchor = aliases(self._context).anchor(anchor) if anchor is not None else None
         if anchor is None or not _follow(entry, anchor):
             return
         entry.name = self._free(entry, wanted)
@@ -245,4 +256,4 @@ def _is_docstring(node: cst.CSTNode) -> bool:
             return False
 
 
-__all__ = ["Group", "Locals", "bindings", "group", "root_of"]
+__all__ = ["Group", "Locals", "bindings", "group", "renamed", "root_of"]

@@ -28,9 +28,15 @@ def plan(context: Context) -> None:
         texts = [shape for shape in shapes if shape.kind is Kind.CONTENT and shape.form != "json"]
         if not texts or not isinstance(node, cst.BaseExpression):
             continue
-        if any(none_is_seen(context, shape.site) for shape in texts):
-            continue  # the read gives None as before
+        if any(none_is_seen(context, shape.site) for shape in texts) and not _is_read(context, node):
+            continue  # what was read gives None as before
         _test(context, node, module, texts)
+
+
+def _is_read(context: Context, node: cst.BaseExpression) -> bool:
+    """Whether ``node`` takes the text out of the answer."""
+    base = node.value if isinstance(node, (cst.Attribute, cst.Subscript)) else None
+    return base is not None and any(shape.kind is Kind.MESSAGE for shape in context.project.shapes(base))
 
 
 def none_is_seen(context: Context, site: Site) -> bool:
@@ -63,21 +69,73 @@ def content_template(context: Context, read: Read, sites: set[Site]) -> Template
         def keep_none(base: cst.BaseExpression) -> cst.BaseExpression:
             result = expr("text or None", text=attribute(base, "output_text"))
             parent = module.parents.get(read.whole)
-            bare = isinstance(parent, (cst.Assign, cst.Return, cst.Arg, cst.DictElement, cst.AnnAssign, cst.NamedExpr))
+            bare = isinstance(parent, _BARE)
             return result if bare else result.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
         return keep_none
     return lambda base: attribute(base, "output_text")
 
 
+_BARE = (
+    cst.Assign,
+    cst.Return,
+    cst.Arg,
+    cst.DictElement,
+    cst.AnnAssign,
+    cst.NamedExpr,
+    cst.FormattedStringExpression,
+)
+
+
 def _settled(node: cst.CSTNode, module: Module) -> bool:
     """Whether None and "" are the same where the text is read."""
     parent = module.parents.get(node)
-    if isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, cst.Or) and parent.left is node:
+    if (
+        isinstance(parent, cst.BooleanOperation)
+        and isinstance(parent.operator, cst.Or)
+        and parent.left is node
+    ):
         return True
     if isinstance(parent, cst.Attribute):
         return True  # None had no attributes
-    return truth_tested(module, node)
+    if (
+        isinstance(parent, cst.Comparison)
+        and parent.left is node
+        and _is_none(parent.comparisons[0].comparator)
+    ):
+        return True
+    return truth_tested(module, node) or _is_guarded(node, module)
+
+
+def _is_guarded(node: cst.CSTNode, module: Module) -> bool:
+    """Whether ``node`` stands under a test of itself: ``if message.content: print(message.content)``."""
+    text = module.tree.code_for_node(node)
+    below = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return False
+        if (
+            isinstance(parent, (cst.If, cst.IfExp))
+            and parent.body is below
+            and _asks(parent.test, text, module)
+        ):
+            return True
+        below = parent
+    return False
+
+
+def _asks(test: cst.BaseExpression, text: str, module: Module) -> bool:
+    """Whether a condition holds only where the expression ``text`` does."""
+    match test:
+        case cst.BooleanOperation(operator=cst.And(), left=left, right=right):
+            return _asks(left, text, module) or _asks(right, text, module)
+        case cst.Comparison(
+            left=left,
+            comparisons=[cst.ComparisonTarget(operator=cst.IsNot() | cst.NotEqual(), comparator=other)],
+        ):
+            return _is_none(other) and module.tree.code_for_node(left) == text
+        case _:
+            return module.tree.code_for_node(test) == text
 
 
 def _test(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
@@ -91,7 +149,11 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, shapes: li
                 context.edit(parent, module, sites, _truth(wanted, bare), "MR310")
         case cst.BooleanOperation(operator=cst.Or(), left=left, right=right) if left is node:
             values = context.project.values(node)
-            if isinstance(right, cst.SimpleString) and right.evaluated_value == "" and all(map(_text, values)):
+            if (
+                isinstance(right, cst.SimpleString)
+                and right.evaluated_value == ""
+                and all(map(_text, values))
+            ):
                 context.edit(parent, module, sites, _left, "MR310")
         case _:
             return

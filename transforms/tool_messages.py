@@ -1,4 +1,4 @@
-"""Tool results become ``function_call_output`` items (MR212); those of 2023 need a call to belong to (MR211)."""
+"""Tool results become ``function_call_output`` items (MR212); those of 2023 need their call (MR211)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _remove(context: Context, place: Place, sites: set[Site]) -> None:
 
 
 def _legacy(context: Context, message: DictValue, sites: set[Site]) -> None:
-    """``{"role": "function", "name": N, "content": Y}``, paired with the call that N was read from (trap B12)."""
+    """A result with role function is paired with the call that its name was read from (trap B12)."""
     name = next((place.node for place in message.places.get("name", ()) if place.how in WRITES), None)
     value = name.value if isinstance(name, (cst.DictElement, cst.Arg)) else None
     read = _call_of(context, value, message.module) if value is not None else None
