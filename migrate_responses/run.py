@@ -131,8 +131,6 @@ class _Run:
             for reason in flow.reasons
             if reason.level is Level.NOTE
         ]
-        if project.solver.exhausted:
-            notes.append(failure("MR909", "", 0, "the analysis stopped at its bound; results are incomplete"))
         for error in self._errors:
             if error.path in self._sources:
                 before = self._sources[error.path]
@@ -153,6 +151,8 @@ class _Run:
                 if reason.code == "MR803" and site in context.plan.tested:
                     continue  # the rule for doubles has looked at the tests, and decides
                 context.plan.reasons.append((frozenset([site]), reason))
+            if context.project.solver.exhausted:
+                context.manual(site.node, site.module, [site], "MR909", "the analysis stopped at its bound")
         if self._writable is None:
             return
         for edit in context.plan.edits:

@@ -20,7 +20,7 @@ STEP_LIMIT = 20_000_000
 
 # How many values of a sort one variable keeps apart. Beyond it they are lumped together: the place is
 # a crossroads (a framework's `shared` dict, a table of texts), and what it holds is not told apart anyway.
-CONSTANTS, EXTERNALS, OBJECTS = 64, 16, 400
+CONSTANTS, EXTERNALS, OBJECTS = 64, 16, 64
 _LUMP = External("one of many things")
 _CROWD = Unknown("one of many values")
 
