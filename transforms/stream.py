@@ -22,6 +22,10 @@ from .stream_parts import SAME, TEXT_TEST
 from .stream_region import Region
 
 _CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM}
+# Functions that give back what they are given.
+_SAME = frozenset({"typing.cast", "builtins.iter", "builtins.aiter", "contextlib.closing", "contextlib.aclosing"})
+# Functions that only ask what something is.
+_ASKS = frozenset({"hasattr", "isinstance", "type", "callable", "id", "issubclass"})
 # Functions that show a stream of texts as it comes.
 _TEXT_SINKS = frozenset({"write_stream"})
 
@@ -37,6 +41,7 @@ def plan(context: Context) -> None:
         else:
             body = Body(region, own)
             body.run(region.node.body)
+        _failures(context, region)
         understood |= own
         if isinstance(region.node, (cst.For, cst.CompFor)):
             target = region.node.target
@@ -51,6 +56,16 @@ def plan(context: Context) -> None:
             _leftover(context, node, module, shapes, understood)
     for site in context.sites:
         _escapes(context, site)
+
+
+def _failures(context: Context, region: Region) -> None:
+    """A failure inside a stream is an event that nobody asked for yet (trap G4)."""
+    node = region.node
+    if isinstance(node, cst.For) and context.settings.raise_on_failure:
+        return
+    if isinstance(node, (cst.For, cst.CompFor)):
+        detail = "a failure inside this stream is an event now, not an exception"
+        context.note(node.iter, region.module, region.sites, "MR409", detail)
 
 
 def regions(context: Context) -> Iterator[Region]:
@@ -134,7 +149,7 @@ def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: 
     parent = module.parents.get(node)
     text = context.source(node, module)
     if any(shape.kind is not Kind.STREAM for shape in shapes):
-        if not _is_carried(context, node, module):
+        if not isinstance(parent, cst.Attribute) and not _is_carried(context, node, module):
             context.manual(
                 node, module, sites, "MR403", f"`{text}` is a whole answer or a stream, as `stream=` says"
             )
@@ -190,7 +205,10 @@ def _is_carried(context: Context, node: cst.BaseExpression, module: Module) -> b
             from ..know.kinds import Bound, Class, Function
 
             values = context.project.values(call.func)
-            return bool(values) and all(isinstance(value, (Function, Bound, Class)) for value in values)
+            return bool(values) and all(
+                isinstance(value, (Function, Bound, Class)) or (isinstance(value, External) and value.path in _SAME)
+                for value in values
+            )
         case _:
             return False
 
@@ -237,7 +255,7 @@ def _escapes(context: Context, site: Site) -> None:
     for kind in STREAM_KINDS & STRUCTURAL:
         for form in ("object", "dict", "json"):
             for escape in context.escapes.of(Shape(kind, site, form)):
-                if kind is Kind.STREAM and escape.way.name == "DISPLAY":
+                if escape.way.name == "DISPLAY" and (kind is Kind.STREAM or escape.to in _ASKS):
                     continue
                 arg = escape.module.parents.get(escape.node)
                 if kind is Kind.STREAM and arg is not None and _sink(context, arg, escape.module):

@@ -30,6 +30,9 @@ from .stream_parts import (
 )
 from .stream_reads import Reads
 
+FAILURE = """if v.type == "response.failed" or v.type == "error":
+    raise RuntimeError(f"the response failed: {v}")
+"""
 _GUARDS = {
     "text": TEXT_TEST,
     "refusal": REFUSAL_TEST,
@@ -266,6 +269,8 @@ class Body(Reads):
         self._guard(units, layout, loop)
         for unit in units:
             self.statement(unit.node, unit.reach)
+        if loop and self.context.settings.raise_on_failure and self.region.of_chunks:
+            layout.first.append(FAILURE)
         if layout:
             self.context.edit(suite, self.module, self.sites, layout.apply, "MR401")
 

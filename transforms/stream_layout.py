@@ -38,7 +38,10 @@ class Layout:
     def apply(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         """The block, rebuilt."""
         assert isinstance(original, cst.BaseSuite) and isinstance(updated, cst.BaseSuite)
-        body = self._guarded(self._flat(original, updated))
+        flat = self._flat(original, updated)
+        if flat and flat[0][0] is not original.body[0]:
+            flat[0] = (flat[0][0], _at_the_top(flat[0][1]))
+        body = self._guarded(flat)
         body = [*(cst.parse_statement(self._named(text)) for text in self.first), *body]
         if not body:
             body = [cst.SimpleStatementLine([cst.Pass()])]
@@ -47,7 +50,7 @@ class Layout:
         return cst.IndentedBlock(body)
 
     def _named(self, text: str) -> str:
-        return text.replace("v.", f"{self.variable}.")
+        return text.replace("v.", f"{self.variable}.").replace("{v}", f"{{{self.variable}}}")
 
     def _flat(
         self, original: cst.BaseSuite, updated: cst.BaseSuite
@@ -143,6 +146,14 @@ def _comments(statement: cst.CSTNode) -> list[cst.EmptyLine]:
     if not any(line.comment for line in found):
         return found[:0]
     return found
+
+
+def _at_the_top(statement: cst.BaseStatement) -> cst.BaseStatement:
+    """``statement`` without the blank lines that set it off from what stood before it."""
+    above = list(getattr(statement, "leading_lines", ()))
+    while above and above[0].comment is None:
+        above.pop(0)
+    return _with_lead(statement, above)
 
 
 def _lead(statement: cst.BaseStatement, carried: Sequence[cst.EmptyLine]) -> cst.BaseStatement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
@@ -225,17 +225,20 @@ class Reads:
         if self.need is not None:
             if not self.returning:
                 self.need.wants.add(demand)
-                self.need.aliases.update(
-                    inner.value
-                    for inner in walk(node)
-                    if isinstance(inner, cst.Name) and inner.value in self.region.aliases
-                )
+                self.need.aliases.update(self._variables(node))
             return
         if demand == "text":
             default = '""' if isinstance(node, cst.BooleanOperation) else "None"
             self.replace(node, f"v.delta if {TEXT_TEST} else {default}", "MR401")
         else:
             self.hold(node, "is not there on every event")
+
+    def _variables(self, node: cst.BaseExpression) -> Iterator[str]:
+        """The aliases in ``node`` that hold a part which is not the event itself."""
+        for inner in walk(node):
+            alias = self.region.aliases.get(inner.value) if isinstance(inner, cst.Name) else None
+            if alias is not None and alias.kind not in SAME:
+                yield alias.name
 
     def _there(self, node: cst.BaseExpression, demand: str, reach: Reach) -> None:
         match demand:

@@ -58,6 +58,13 @@ class Region:
     def is_function(self) -> bool:
         return isinstance(self.node, cst.FunctionDef)
 
+    @property
+    def of_chunks(self) -> bool:
+        """Whether this is a loop over the stream itself."""
+        if not isinstance(self.node, cst.For):
+            return False
+        return {shape.kind for shape in self.context.project.shapes(self.node.target)} == {Kind.CHUNK}
+
     def nodes(self) -> Iterator[cst.CSTNode]:
         for root in self.roots:
             yield from walk(root)
@@ -189,16 +196,26 @@ class Region:
                 alias.kept = True
 
     def _is_used_after(self, alias: Alias, inside: set[cst.CSTNode]) -> bool:
+        scope = self.module.function(self.node)
         for node, module, shapes in self.context.shaped:
-            if (
-                module is self.module
-                and isinstance(node, cst.Name)
-                and node.value == alias.name
-                and node not in inside
-            ):
-                if any(shape.kind is alias.kind and shape.site in self.sites for shape in shapes):
-                    return True
+            if module is not self.module or not isinstance(node, cst.Name) or node.value != alias.name:
+                continue
+            if node in inside or module.function(node) is not scope or self._is_bound_again(node):
+                continue
+            if any(shape.kind is alias.kind and shape.site in self.sites for shape in shapes):
+                return True
         return False
+
+    def _is_bound_again(self, node: cst.Name) -> bool:
+        """Whether ``node`` stands in another loop, which gives the name a value of its own."""
+        loops = [item for item in self.module.ancestors(node) if isinstance(item, cst.For)]
+        return any(
+            self.node not in self.module.ancestors(loop)
+            and loop is not self.node
+            and self.node not in set(walk(loop))
+            and any(node.value in bound_by(inner) for inner in walk(loop.body))
+            for loop in loops
+        )
 
     # -- tests ---------------------------------------------------------------------------
 
