@@ -12,7 +12,7 @@ from typing import TypeVar
 import libcst as cst
 
 from .config import Settings
-from .decide.endpoints import judge_site
+from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
 from .decide.flows import Flow, flows
 from .decide.lookalikes import Leftover, leftovers
@@ -61,7 +61,7 @@ def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
     limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
     sys.setrecursionlimit(max(limit, _RECURSION))
     try:
-        thread = threading.Thread(target=target)
+        thread = threading.Thread(target=target, daemon=True)
         thread.start()
         thread.join()
     finally:
@@ -109,6 +109,7 @@ class _Run:
 
     def results(self) -> Results:
         project = Project(self._modules)
+        project.assume(self._settings.assume_clients)
         project.solve()
         plan = Plan(project, self._settings)
         context = Context(project, Escapes(project, self._settings.packaged), plan)
@@ -147,6 +148,9 @@ class _Run:
     def _hold_back(self, context: Context) -> None:
         """Reasons that have nothing to do with shapes: endpoints, and files out of reach."""
         for site in context.sites:
+            if is_instructor_site(site):
+                detail = "`response_model` tells of a client wrapped by instructor"
+                context.manual(site.node, site.module, [site], "MR012", detail)
             for reason in judge_site(context.project, site, self._settings):
                 if reason.code == "MR803" and site in context.plan.tested:
                     continue  # the rule for doubles has looked at the tests, and decides

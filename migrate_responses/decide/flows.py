@@ -25,6 +25,8 @@ class Flow:
         """The strictest level of its reasons decides; a note holds nothing back."""
         if self.skipped:
             return Verdict.SKIPPED
+        if any(reason.code == "MR012" for reason in self.reasons):
+            return Verdict.LEFT  # the calls belong to a wrapper around the client
         rank = max((reason.level.rank for reason in self.reasons), default=0)
         if rank == Level.MANUAL.rank:
             return Verdict.MANUAL
