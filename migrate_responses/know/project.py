@@ -191,6 +191,8 @@ class Project(Calls):
                 seeds = [Unknown(f"parameter `{name}`", params[name])]
             elif seeds and known:
                 seeds = []
+            if name in self._assumed and all(isinstance(seed, Unknown) for seed in seeds):
+                continue  # the user says what it is
             if seeds:
                 self.solver.add(var, seeds)
                 changed = True
