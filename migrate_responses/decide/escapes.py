@@ -200,10 +200,18 @@ class Escapes:
             return None
         if function.escaped:
             return f"whoever calls `{function.name}`"
-        private = function.name.startswith("_")
-        if self._packaged and not function.callers and not private and function.name != "main":
+        private = function.name.startswith("_") or function.name == "main"
+        if self._packaged and not private and (not function.callers or self._is_exported(function)):
             return f"callers of the public `{function.name}`"
         return None
+
+    def _is_exported(self, function: Function) -> bool:
+        """Whether a package offers the function under its own name."""
+        return function.owner is None and any(
+            module.is_package and function in module.scope.any(function.name).values
+            for module in self._project.modules
+            if function.name in module.scope.bound
+        )
 
     def _store(self, target: cst.BaseExpression, value: cst.BaseExpression, module: Module) -> None:
         if not isinstance(target, (cst.Attribute, cst.Subscript)):
