@@ -25,7 +25,7 @@ from ..know.kinds import (
     Value,
 )
 from ..know.modules import Module
-from .context import Context, Keyword, constants, is_none
+from .context import WRITES, Context, Keyword, constants, is_none
 from .snippets import entry, key_of
 
 PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant"})
@@ -505,7 +505,7 @@ def _origin(context: Context, site: Site) -> None:
     unknown = [value for value in values if isinstance(value, (Unknown, External))]
     if not request.written("messages") and not request.untracked:
         return
-    if (unknown or not values) and (request.passes_tools or writes_items(context)):
+    if (unknown or not values) and (request.passes_tools or writes_items(context, site)):
         item = request.written("messages")
         node = item[0].place.node if item else site.node
         module = item[0].place.module if item else site.module
@@ -513,9 +513,13 @@ def _origin(context: Context, site: Site) -> None:
         context.unsafe(node, module, [site], "MR204", f"some messages come from {why}")
 
 
-def writes_items(context: Context) -> bool:
-    """Whether anything in the project writes tool messages or parts."""
-    return any(isinstance(value, DictValue) and is_item(value) for value in context.project.built.values())
+def writes_items(context: Context, site: Site) -> bool:
+    """Whether anything in the program of ``site`` writes tool messages or parts."""
+    program = context.project.program(site.module)
+    return any(
+        isinstance(value, DictValue) and value.module in program and is_item(value)
+        for value in context.project.built.values()
+    )
 
 
 _PART_TYPES = frozenset({"image_url", "input_audio", "file", "tool_use", "tool_result"})
@@ -523,7 +527,7 @@ _PART_TYPES = frozenset({"image_url", "input_audio", "file", "tool_use", "tool_r
 
 def is_item(value: DictValue) -> bool:
     """Whether a dict is a tool message, an assistant message with calls, or a part that is not text."""
-    if "tool_calls" in value.places or "tool_call_id" in value.places:
+    if any(place.how in WRITES for key in ("tool_calls", "tool_call_id") for place in value.places.get(key, ())):
         return True
     found = constants(value.fields.get("role")) or []
     if any(role in ("tool", "function") for role in found):

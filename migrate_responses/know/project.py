@@ -45,6 +45,8 @@ class Project(Calls):
         super().__init__()
         self.modules = list(modules)
         self.index = Index(self.modules)
+        self.links: dict[Module, set[Module]] = {}
+        self._programs: dict[Module, frozenset[Module]] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.classes: dict[cst.CSTNode, Class] = {}
         self.results: list[tuple[Site, Var]] = []
@@ -288,12 +290,33 @@ class Project(Calls):
 
     def find_module(self, importer: Module, level: int, name: str) -> Module | None:
         """The project module that an import means, if it is one."""
-        if level:
-            return self.index.relative(importer, level, name)
-        found = self.index.absolute(importer, name)
-        if found is importer or (found is not None and name == "openai" and found.names_openai):
+        found = self.index.relative(importer, level, name) if level else self.index.absolute(importer, name)
+        if found is importer and not level:
             return None
+        if found is not None and not level and name == "openai" and found.names_openai:
+            return None
+        if found is not None:
+            self.links.setdefault(importer, set()).add(found)
+            self.links.setdefault(found, set()).add(importer)
         return found
+
+    def program(self, module: Module) -> frozenset[Module]:
+        """The modules that can run together with ``module``: linked to it by imports, either way.
+
+        A repository of examples is many programs; what one of them does says nothing about another.
+        """
+        known = self._programs.get(module)
+        if known is None:
+            found = {module}
+            stack = [module]
+            while stack:
+                for other in self.links.get(stack.pop(), ()):
+                    if other not in found:
+                        found.add(other)
+                        stack.append(other)
+            known = frozenset(found)
+            self._programs.update(dict.fromkeys(found, known))
+        return known
 
     def imported_from(self, module: Module, level: int, name: str, member: str) -> Var:
         """``from name import member``."""
