@@ -264,10 +264,8 @@ class _Run:
         reasons = self._reasons(flow)
         first = next((r for r in reasons if r.level is reasons[0].level and _within(r, site)), reasons[0])
         text = f"{first.code} {sentence(first)}"
-        if not _within(first, site):
-            line, _ = self._places.position(first.node, first.module)
-            where = f"line {line}" if first.module is site.module else f"{first.module.path}:{line}"
-            text = f"{text} ({where})"
+        if first.module is not site.module:  # no line numbers: a TODO above would change them
+            text = f"{text} (in {first.module.path})"
         others = list(dict.fromkeys(reason.code for reason in reasons if reason.code != first.code))
         if others:
             text = f"{text}; also {', '.join(others)}"
