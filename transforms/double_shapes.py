@@ -1,4 +1,4 @@
-"""Doubles of answers in tests (MR802): namespaces and mocks with ``choices``, and real ``ChatCompletion`` objects.
+"""Doubles of answers in tests (MR802): namespaces and mocks with ``choices``, and real ``ChatCompletion``s.
 
 The response, its choice and its message are one object now, so a double of a message is a double of the
 response: ``SimpleNamespace(choices=[SimpleNamespace(message=m)])`` is ``m``.
@@ -10,17 +10,26 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import External, Site
 from ..know.modules import Module
 from .context import Context
-from .snippets import expr, string
+from .snippets import append, expr, string
 
-_MAKERS = ("types.SimpleNamespace", "unittest.mock.MagicMock", "unittest.mock.Mock", "unittest.mock.NonCallableMock",
-           "mock.MagicMock", "mock.Mock", "argparse.Namespace")  # fmt: skip
+_MOCKS = ("MagicMock", "Mock", "NonCallableMock")
+_MAKERS = frozenset(
+    {"types.SimpleNamespace", "argparse.Namespace"}
+    | {f"{package}.{name}" for package in ("unittest.mock", "mock") for name in _MOCKS}
+)
 _USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 # What the finish reason of a double says about the new answer.
-_FINISH = {"stop": "completed", "tool_calls": "completed", "length": "incomplete", "content_filter": "incomplete"}
+_FINISH = {
+    "stop": "completed",
+    "tool_calls": "completed",
+    "length": "incomplete",
+    "content_filter": "incomplete",
+}
 _REASON = {"length": "max_output_tokens", "content_filter": "content_filter"}
 _RESPONSE_KEYS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
 _CHOICE_KEYS = frozenset({"message", "index", "finish_reason", "logprobs"})
@@ -51,14 +60,16 @@ class Shapes:
                     self._call(node)
                 case cst.Attribute():
                     self._attribute(node)
-                case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="choices")))]):
+                case cst.Assign(
+                    targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="choices")))]
+                ):
                     self._choices(node)
                 case _:
                     continue
 
-    def _edit(self, node: cst.CSTNode, apply: Callable[[cst.CSTNode, cst.CSTNode], object]) -> None:
+    def _edit(self, node: cst.CSTNode, apply: Apply) -> None:
         self.known.add(node)
-        self.context.edit(node, self.module, self.sites, apply, "MR802")  # type: ignore[arg-type]
+        self.context.edit(node, self.module, self.sites, apply, "MR802")
 
     # -- objects made in one go ----------------------------------------------------------
 
@@ -67,7 +78,9 @@ class Shapes:
         if not isinstance(node, cst.Call) or any(arg.keyword is None for arg in node.args):
             return None
         for value in self.context.project.values(node.func):
-            if isinstance(value, External) and (value.path in _MAKERS or value.path.startswith("openai.types.")):
+            if isinstance(value, External) and (
+                value.path in _MAKERS or value.path.startswith("openai.types.")
+            ):
                 return value.path
         return None
 
@@ -89,7 +102,12 @@ class Shapes:
     def _is_lone_message(self, node: cst.Call, keywords: Keywords) -> bool:
         """Whether a double is a message that a name holds: ``message = SimpleNamespace(content=...)``."""
         parent = self.module.parents.get(node)
-        if not isinstance(parent, cst.Assign) or keywords.keys() - {"content", "role", "refusal", "function_call"}:
+        if not isinstance(parent, cst.Assign) or keywords.keys() - {
+            "content",
+            "role",
+            "refusal",
+            "function_call",
+        }:
             return False
         target = parent.targets[0].target
         return isinstance(target, cst.Name) and target.value in self._messages(node)
@@ -152,13 +170,17 @@ class Shapes:
         if not isinstance(calls, cst.List):
             return False
         return all(
-            isinstance(item, cst.Element) and self._maker(item.value) is not None and _is_call(_keywords(item.value))
+            isinstance(item, cst.Element)
+            and self._maker(item.value) is not None
+            and _is_call(_keywords(item.value))
             for item in calls.elements
         )
 
     def _usage_model(self, node: cst.Call) -> None:
         """``CompletionUsage(...)`` of the SDK: the details are not optional any more."""
-        self._needs(("ResponseUsage", "response_usage.InputTokensDetails", "response_usage.OutputTokensDetails"))
+        self._needs(
+            ("ResponseUsage", "response_usage.InputTokensDetails", "response_usage.OutputTokensDetails")
+        )
         self._edit(node, _usage)
 
     def _needs(self, names: tuple[str, ...]) -> None:
@@ -179,7 +201,7 @@ class Shapes:
         stored = isinstance(parent, cst.AssignTarget)
         if choices is None:
             if node.attr.value in _USAGE and stored:
-                self._edit(node, lambda o, u: u.with_changes(attr=cst.Name(_USAGE[node.attr.value])))  # type: ignore[attr-defined]
+                self._edit(node, _onto(_USAGE[node.attr.value], 1))
             return
         if path == ("message", "content"):
             self.known.add(choices)
@@ -210,17 +232,22 @@ class Shapes:
             return
         line = self.module.parents.get(node)
         inner = _keywords(choice)
-        if not inner and isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 and _has_others(self.module, line):
+        if (
+            not inner
+            and isinstance(line, cst.SimpleStatementLine)
+            and len(line.body) == 1
+            and _has_others(self.module, line)
+        ):
             self.known.add(target)
             self._edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
             return
         message = inner.get("message")
         if inner.keys() - {"message", "index"} or message is None:
             return
-        if self._maker(message) is not None and _keywords(message).keys() <= {"content", "role"}:
-            if "content" in _keywords(message):
-                self.known.add(target)
-                self._edit(node, _set_text)
+        parts = _keywords(message)
+        if self._maker(message) is not None and "content" in parts and parts.keys() <= {"content", "role"}:
+            self.known.add(target)
+            self._edit(node, _set_text)
 
 
 # -- syntax ------------------------------------------------------------------------------
@@ -247,8 +274,10 @@ def _is_empty(node: cst.BaseExpression) -> bool:
 
 def _is_call(keywords: Keywords) -> bool:
     function = keywords.get("function")
-    return {"id", "function"} <= keywords.keys() and keywords.keys() <= {"id", "function", "type"} and (
-        _keywords(function).keys() == {"name", "arguments"} if function is not None else False
+    return (
+        {"id", "function"} <= keywords.keys()
+        and keywords.keys() <= {"id", "function", "type"}
+        and (_keywords(function).keys() == {"name", "arguments"} if function is not None else False)
     )
 
 
@@ -283,7 +312,8 @@ def _onto(name: str, levels: int) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CS
         for _ in range(levels):
             assert isinstance(base, (cst.Attribute, cst.Subscript))
             base = base.value
-        assert isinstance(updated, cst.Attribute) and isinstance(base, cst.BaseExpression)
+        assert isinstance(updated, cst.Attribute)
+        assert isinstance(base, cst.BaseExpression)
         return updated.with_changes(value=base, attr=cst.Name(name))
 
     return apply
@@ -381,7 +411,9 @@ def _of_choice(maker: cst.Call, choice: Keywords, reads_output: bool) -> Keyword
         reason = str(finish.evaluated_value)
         found["status"] = string(_FINISH[reason], finish)
         if reason in _REASON:
-            found["incomplete_details"] = _call_with(maker, {"reason": string(_REASON[reason], finish)}).with_changes(
+            found["incomplete_details"] = _call_with(
+                maker, {"reason": string(_REASON[reason], finish)}
+            ).with_changes(
                 whitespace_before_args=cst.SimpleWhitespace(""),
             )
         else:
@@ -439,7 +471,8 @@ def _one_to_a_line(node: cst.BaseExpression) -> cst.BaseExpression:
     if not isinstance(node, cst.Call) or isinstance(node.whitespace_before_args, cst.ParenthesizedWhitespace):
         return node
     inner, outer = (
-        cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(" " * depth)) for depth in (8, 4)
+        cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(" " * depth))
+        for depth in (8, 4)
     )
     args = [arg.with_changes(comma=cst.Comma(whitespace_after=inner)) for arg in node.args]
     args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=outer))
@@ -463,7 +496,5 @@ def _model(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(result, cst.Call)
     if "usage" in keywords:
         usage = cst.Arg(_one_to_a_line(keywords["usage"]), keyword=cst.Name("usage"), equal=_TIGHT)
-        from .snippets import append
-
         result = result.with_changes(args=append(result.args, usage, result.whitespace_before_args))
     return result

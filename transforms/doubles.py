@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..decide.plan import Apply
 from ..decide.receivers import in_tests
 from ..know import modules as syntax
 from ..know.kinds import External, Resource, Site
@@ -22,11 +23,24 @@ _SDK = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)?completion
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
 _SDK_PATH = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)*(Async)?Completions")
 _ROUTE = re.compile(r"chat/completions")
-_FRAMEWORKS = ("unittest", "pytest", "mock", "respx", "responses")
 # What a test may ask of a request, and how the argument is called now.
-_RENAMED = {"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
+_RENAMED = {
+    "messages": "input",
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
+}
 _RESHAPED = frozenset(
-    {"response_format", "reasoning_effort", "verbosity", "functions", "function_call", "stop", "seed", "n", "tools"}
+    {
+        "response_format",
+        "reasoning_effort",
+        "verbosity",
+        "functions",
+        "function_call",
+        "stop",
+        "seed",
+        "n",
+        "tools",
+    }
 )
 _CALLS = re.compile(r"\b(call_args|await_args|call_args_list|await_args_list|mock_calls)\b")
 
@@ -82,7 +96,7 @@ def _concerns(context: Context, module: Module) -> bool:
 
 
 def _sites(context: Context, module: Module) -> list[Site]:
-    """The calls in the modules that a test imports or names in its patches; in all that those import, else."""
+    """The calls in the modules that a test imports or patches; in what those import, else."""
     near = _named(context, module)
     for depth in range(4):
         sites = [site for site in context.sites if site.module in near and site.module is not module]
@@ -107,12 +121,23 @@ def _named(context: Context, module: Module) -> set[Module]:
                     found.add(target)
                     break
     for other in context.project.modules:  # fakes are about what their users test
-        if other is not module and is_test(other) and module in _imported(context, other):
+        if other is not module and is_test(other) and is_test(module) and module in _imported(context, other):
             found |= _imported(context, other)
     return {other for other in found if not is_test(other)} or found
 
 
 def _imported(context: Context, module: Module) -> set[Module]:
+    """The project modules that ``module`` imports."""
+    known = context.memo.setdefault("imported", {})
+    assert isinstance(known, dict)
+    found = known.get(module)
+    if found is None:
+        found = known[module] = set(_imports(context, module))
+    assert isinstance(found, set)
+    return set(found)
+
+
+def _imports(context: Context, module: Module) -> set[Module]:
     found: set[Module] = set()
     for node in module.parents:
         if isinstance(node, cst.ImportFrom):
@@ -145,14 +170,21 @@ class _Test:
         self.known: set[cst.CSTNode] = set()  # mentions of the old API that are understood
 
     def plan(self) -> None:
-        own = {node for site in self.context.sites if site.module is self.module for node in syntax.walk(site.node)}
+        own = {
+            node
+            for site in self.context.sites
+            if site.module is self.module
+            for node in syntax.walk(site.node)
+        }
         self.known |= own
         shapes = double_shapes.Shapes(self.context, self.module, self.sites)
         shapes.plan()
         self.known |= shapes.known
         for node in self.module.parents:
             match node:
-                case cst.Attribute(value=cst.Attribute(attr=cst.Name(value="chat")), attr=cst.Name(value="completions")):
+                case cst.Attribute(
+                    value=cst.Attribute(attr=cst.Name(value="chat")), attr=cst.Name(value="completions")
+                ):
                     self._chain(node)
                 case cst.SimpleString():
                     self._target(node)
@@ -170,7 +202,7 @@ class _Test:
         for node in self.module.parents:
             self._left(node)
 
-    def _edit(self, node: cst.CSTNode, apply, code: str) -> None:  # type: ignore[no-untyped-def]
+    def _edit(self, node: cst.CSTNode, apply: Apply, code: str) -> None:
         self.known.add(node)
         self.context.edit(node, self.module, self.sites, apply, code)
 
@@ -197,7 +229,9 @@ class _Test:
         self._edit(node, apply, "MR801")
         method = self.module.parents.get(node)
         asked = self.module.parents.get(method) if isinstance(method, cst.Attribute) else None
-        if isinstance(asked, cst.Attribute) and re.fullmatch(r"assert_\w*with|assert_has_\w+|assert_any_\w+", asked.attr.value):
+        if isinstance(asked, cst.Attribute) and re.fullmatch(
+            r"assert_\w*with|assert_has_\w+|assert_any_\w+", asked.attr.value
+        ):
             self._hold(asked, f"`{asked.attr.value}` names the arguments of the old request")
 
     def _is_step_of_site(self, node: cst.Attribute) -> bool:
@@ -235,7 +269,7 @@ class _Test:
                     root = root.value
                 beside = root.value if isinstance(root, cst.Name) else ""
                 self.context.plan.need(self.module, "openai.resources.responses", name, self.sites, beside)
-                self._edit(node, lambda o, u, name=name: cst.Name(name), "MR801")
+                self._edit(node, _named_class(name), "MR801")
                 return
 
     def _namespace(self, node: cst.Call) -> None:
@@ -258,7 +292,7 @@ class _Test:
         if key in _RESHAPED:
             self._hold(node, f"`{self.context.source(node, self.module)}` is asked of the old request")
         elif key in _RENAMED:
-            literal = node.slice[0].slice.value if isinstance(node, cst.Subscript) else node.args[0].value  # type: ignore[union-attr]
+            literal = _literal(node)
             self.known.add(node)
             self._edit(literal, double_shapes.new_string(_RENAMED[key]), "MR802")
             if key == "messages" and any(_sends_items(self.context, site) for site in self.sites):
@@ -283,7 +317,8 @@ class _Test:
         if _CALLS.search(self.context.source(node, self.module, 500)):
             return True
         return isinstance(node, cst.Name) and any(
-            _CALLS.search(self.context.source(value, self.module, 500)) for value in self._assigned(node.value, node)
+            _CALLS.search(self.context.source(value, self.module, 500))
+            for value in self._assigned(node.value, node)
         )
 
     def _assigned(self, name: str, at: cst.CSTNode) -> Iterator[cst.BaseExpression]:
@@ -329,7 +364,10 @@ class _Test:
             return False
         call = self.module.parents.get(arg)
         return isinstance(call, cst.Call) and any(
-            inner in self.known for other in call.args if other is not arg for inner in syntax.walk(other.value)
+            inner in self.known
+            for other in call.args
+            if other is not arg
+            for inner in syntax.walk(other.value)
         )
 
     def _is_known_double(self, node: cst.BaseExpression) -> bool:
@@ -339,21 +377,26 @@ class _Test:
             value
             for value in values
             if isinstance(value, External)
-            and not value.path.startswith(("unittest.mock", "mock.", "types.SimpleNamespace", "builtins.", "openai."))
+            and not value.path.startswith(
+                ("unittest.mock", "mock.", "types.SimpleNamespace", "builtins.", "openai.")
+            )
         ]
         return not outside
 
 
 def _responses_keyword(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.Arg) and isinstance(updated.value, cst.Call)
+    assert isinstance(updated, cst.Arg)
+    assert isinstance(updated.value, cst.Call)
     return updated.with_changes(keyword=cst.Name("responses"), value=updated.value.args[0].value)
 
 
 def _is_foreign_choices(context: Context, module: Module, arg: cst.Arg) -> bool:
     """``parser.add_argument(choices=...)`` and other uses of the word."""
     call = module.parents.get(arg)
-    return isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in (
-        "add_argument", "ChoiceField", "CharField", "IntegerField", "Choice"
+    return (
+        isinstance(call, cst.Call)
+        and isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in ("add_argument", "ChoiceField", "CharField", "IntegerField", "Choice")
     )
 
 
@@ -362,11 +405,27 @@ def _key(node: cst.CSTNode) -> str | None:
     match node:
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
             text = key.evaluated_value
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="get")), args=[cst.Arg(value=cst.SimpleString() as key), *_]):
+        case cst.Call(
+            func=cst.Attribute(attr=cst.Name(value="get")),
+            args=[cst.Arg(value=cst.SimpleString() as key), *_],
+        ):
             text = key.evaluated_value
         case _:
             return None
     return text if isinstance(text, str) else None
+
+
+def _literal(node: cst.Subscript | cst.Call) -> cst.CSTNode:
+    """The key itself."""
+    if isinstance(node, cst.Call):
+        return node.args[0].value
+    index = node.slice[0].slice
+    assert isinstance(index, cst.Index)
+    return index.value
+
+
+def _named_class(name: str) -> Apply:
+    return lambda original, updated: cst.Name(name)
 
 
 def _owner(node: cst.CSTNode) -> cst.BaseExpression | None:
@@ -380,7 +439,9 @@ def _owner(node: cst.CSTNode) -> cst.BaseExpression | None:
 def _sends_items(context: Context, site: Site) -> bool:
     from .messages import is_item, messages_of
 
-    return context.request(site).passes_tools or any(is_item(message) for message in messages_of(context, site))
+    return context.request(site).passes_tools or any(
+        is_item(message) for message in messages_of(context, site)
+    )
 
 
 __all__ = ["is_test", "observed", "plan", "tested"]

@@ -1,7 +1,7 @@
 """Handlers that will not hear of a truncated answer any more (MR602).
 
 ``parse`` raised ``LengthFinishReasonError`` or ``ContentFilterFinishReasonError``; the new one raises
-``pydantic.ValidationError`` (from ``.stream()``, RuntimeError), which is no ``OpenAIError`` (traps F3, F4, F8).
+``pydantic.ValidationError`` (from ``.stream()``, RuntimeError), which is no ``OpenAIError`` (traps F3, F8).
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -88,11 +89,11 @@ def settle(module: Module, tree: cst.Module, wanted: Iterable[Wanted], kept: Con
         if item.local in present:
             continue
         present.add(item.local)
-        line = _home(lines, item)
-        if line is None:
+        home = _home(lines, item)
+        if home is None:
             tree = _on_top(tree, item)
         else:
-            line.added.append(item)
+            home.added.append(item)
     changed = {line.statement: line for line in lines if line.gone or line.added}
     if not changed:
         return tree
@@ -170,7 +171,7 @@ def _used(tree: cst.Module) -> set[str]:
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in "".join(c if c.isalnum() or c == "_" else " " for c in text).split()}
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 
 def _home(lines: list[_Line], item: Wanted) -> _Line | None:
@@ -205,7 +206,9 @@ def _on_top(tree: cst.Module, item: Wanted) -> cst.Module:
     """``item`` after the last import at the top of the file."""
     position = 0
     for number, statement in enumerate(tree.body):
-        if isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], (cst.Import, cst.ImportFrom)):
+        if isinstance(statement, cst.SimpleStatementLine) and isinstance(
+            statement.body[0], (cst.Import, cst.ImportFrom)
+        ):
             position = number + 1
         elif number == 0 and _is_docstring(statement):
             position = 1
@@ -235,7 +238,7 @@ class _Settler(cst.CSTTransformer):
 
     def _inherit(self, body: Sequence[cst.CSTNode]) -> None:
         """A statement that goes leaves the blank lines above it to the next one."""
-        for one, other in zip(body, body[1:], strict=False):
+        for one, other in itertools.pairwise(body):
             line = self._lines.get(one) if isinstance(one, cst.SimpleStatementLine) else None
             if line is None or not line.is_removed or not isinstance(other, cst.SimpleStatementLine):
                 continue
@@ -295,7 +298,9 @@ def _with_names(
         last = _aliases(node)[-1].comma
         kept = [*kept[:-1], kept[-1].with_changes(comma=last)]
         return node.with_changes(names=kept)
-    texts = [cst.Module([]).code_for_node(alias.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for alias in kept]
+    texts = [
+        cst.Module([]).code_for_node(alias.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for alias in kept
+    ]
     texts = [*texts, *names]
     if old == sorted(old) or old == sorted(old, key=str.lower):
         texts.sort(key=None if old == sorted(old) else str.lower)
@@ -305,7 +310,10 @@ def _with_names(
 
 
 def _fits(node: cst.ImportFrom, kept: list[cst.ImportAlias]) -> bool:
-    return not _has_comment(node) and len(_one_line(_head(node), [syntax.dotted(a.name) for a in kept])) <= _WIDTH
+    return (
+        not _has_comment(node)
+        and len(_one_line(_head(node), [syntax.dotted(a.name) for a in kept])) <= _WIDTH
+    )
 
 
 def _has_comment(node: cst.CSTNode) -> bool:

@@ -148,7 +148,8 @@ def _as_string(context: Context, part: Part) -> bool:
         return False
 
     def unwrap(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.List) and isinstance(updated.elements[0].value, cst.Dict)
+        assert isinstance(updated, cst.List)
+        assert isinstance(updated.elements[0].value, cst.Dict)
         found = entry(updated.elements[0].value, "text")
         return found.value if found is not None else updated
 
@@ -188,11 +189,14 @@ def _inner(context: Context, part: Part, kind: str, where: cst.CSTNode, module: 
         context.manual(where, module, sites, "MR604", f"what the `{kind}` of a part holds is not known")
         return False
     for place in part.value.places[kind]:
-        if place.how in ("store", "setdefault", "delete", "pop") or isinstance(place.node, cst.Arg):
-            if not isinstance(place.node, cst.Arg) or not _keyword(context, place, sites, kind):
-                text = context.source(place.node, module)
-                context.manual(place.node, module, sites, "MR604", f"`{text}` is not understood")
-                return False
+        if isinstance(place.node, cst.Arg):
+            understood = _keyword(context, place, sites, kind)
+        else:
+            understood = place.how not in ("store", "setdefault", "delete", "pop")
+        if not understood:
+            text = context.source(place.node, module)
+            context.manual(place.node, module, sites, "MR604", f"`{text}` is not understood")
+            return False
     inline = isinstance(part.value.node, cst.Dict) and entry(part.value.node, kind)
     for value in values:
         assert isinstance(value, DictValue)

@@ -121,7 +121,8 @@ def _set_out(base: cst.BaseExpression) -> cst.BaseExpression:
 
 def _statement(base: cst.BaseExpression) -> cst.Assign:
     line = cst.parse_statement(_LINES)
-    assert isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Assign)
+    assert isinstance(line, cst.SimpleStatementLine)
+    assert isinstance(line.body[0], cst.Assign)
     replaced = line.body[0].visit(_Base(base))
     assert isinstance(replaced, cst.Assign)
     return replaced

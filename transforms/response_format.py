@@ -44,7 +44,7 @@ def json_mode(context: Context, site: Site) -> bool:
 
 
 def may_refuse(context: Context, site: Site) -> bool:
-    """Whether the model can refuse instead of answering, which leaves no text: it can where a schema binds it."""
+    """Whether the model can refuse, which leaves no text: it can where a schema binds it."""
     for value in context.request(site).values("response_format"):
         if kind_of(value, site) not in (NONE, TEXT, JSON):
             return True

@@ -1,4 +1,4 @@
-"""The old types of the SDK and what takes their place: ``openai.types.chat`` -> ``openai.types.responses``."""
+"""The old types, of ``openai.types.chat``, and what takes their place, of ``openai.types.responses``."""
 
 from __future__ import annotations
 
@@ -96,6 +96,8 @@ def located(new: str) -> tuple[str, str]:
 def is_answer(path: str) -> bool:
     """Whether the type at ``path`` is one of an answer (a model), not of a request (a dict)."""
     found = replacement(path)
-    return found is not None and not path.endswith(("Param", "ResponseFormat", "ResponseFormatJSONSchema")) and (
-        "CompletionCreateParams" not in path
+    return (
+        found is not None
+        and not path.endswith(("Param", "ResponseFormat", "ResponseFormatJSONSchema"))
+        and ("CompletionCreateParams" not in path)
     )

@@ -96,16 +96,16 @@ class _Types:
 
     def _function(self, node: cst.FunctionDef) -> None:
         related = [
-            function for other in self._related(node) if (function := self.project.functions.get(other)) is not None
+            function
+            for other in self._related(node)
+            if (function := self.project.functions.get(other)) is not None
         ]
         for param in syntax.parameters(node.params):
             if param.annotation is not None:
                 name = param.name.value
                 found = [function.parameters.get(name) for function in related]
-                for function in related:
-                    if function.star is not None and isinstance(node.params.star_arg, cst.Param):
-                        if node.params.star_arg is param:
-                            found.append(function.star.element)
+                if node.params.star_arg is param:
+                    found.extend(function.star.element for function in related if function.star is not None)
                 self._annotation(param.annotation.annotation, found)
         if node.returns is not None:
             results: list[Var | None] = []
@@ -120,7 +120,11 @@ class _Types:
         yield node
         parent = self.module.parents.get(node)
         for sibling in parent.body if isinstance(parent, (cst.IndentedBlock, cst.Module)) else ():
-            if isinstance(sibling, cst.FunctionDef) and sibling is not node and sibling.name.value == node.name.value:
+            if (
+                isinstance(sibling, cst.FunctionDef)
+                and sibling is not node
+                and sibling.name.value == node.name.value
+            ):
                 yield sibling
         function = self.project.functions.get(node)
         if function is None or function.owner is None:
@@ -190,9 +194,9 @@ class _Types:
         for node in module.parents:
             if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
                 head = syntax.dotted(node.module) if node.module is not None else ""
-                if any(syntax.dotted(alias.name) == name for alias in node.names):
-                    if self.project.find_module(module, len(node.relative), head) is self.module:
-                        return True
+                named = any(syntax.dotted(alias.name) == name for alias in node.names)
+                if named and self.project.find_module(module, len(node.relative), head) is self.module:
+                    return True
         return False
 
     def _is_type(self, node: cst.BaseExpression) -> bool:
@@ -271,7 +275,9 @@ class _Types:
         )
         if sites:
             parent = self.module.parents.get(node)
-            text = self.context.source(parent if isinstance(parent, cst.BaseExpression) else node, self.module)
+            text = self.context.source(
+                parent if isinstance(parent, cst.BaseExpression) else node, self.module
+            )
             self.context.manual(node, self.module, sites, "MR702", f"`{text}` is not understood")
 
     # -- rewriting -----------------------------------------------------------------------
@@ -377,12 +383,16 @@ class _Convert(cst.CSTTransformer):
     def visit_Attribute(self, node: cst.Attribute) -> bool:
         return False
 
-    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
         path = path_of(self._context, self._module, original_node)
         found = replacement(path) if path is not None else None
         return self._new(original_node, found) if found is not None else updated_node
 
-    def leave_Subscript(self, original_node: cst.Subscript, updated_node: cst.Subscript) -> cst.BaseExpression:
+    def leave_Subscript(
+        self, original_node: cst.Subscript, updated_node: cst.Subscript
+    ) -> cst.BaseExpression:
         match original_node:
             case cst.Subscript(value=base, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
                 name = base.attr.value if isinstance(base, cst.Attribute) else getattr(base, "value", "")
@@ -419,7 +429,10 @@ def _local_name(module: Module, source: str, name: str) -> str:
         if name not in scope.bound:
             continue
         values = scope.any(name).values
-        if not all(isinstance(v, External) and v.path.startswith("openai.types.responses") for v in values) or not values:
+        if (
+            not all(isinstance(v, External) and v.path.startswith("openai.types.responses") for v in values)
+            or not values
+        ):
             return f"OpenAI{name}"
     return name
 
