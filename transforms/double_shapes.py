@@ -12,7 +12,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know import modules as syntax
-from ..know.kinds import External, Site
+from ..know.kinds import External, Kind, Site
 from ..know.modules import Module
 from .context import Context
 from .snippets import append, expr, string
@@ -52,6 +52,18 @@ class Shapes:
         self.module = module
         self.sites = sites
         self.known: set[cst.CSTNode] = set()
+        kinds = {shape.kind for _, _, shapes in context.shaped for shape in shapes if shape.site in sites}
+        # Whether the code looks at the output items, which a bare double would not have.
+        self.reads_output = bool(kinds & {Kind.REFUSAL, Kind.TOOL_CALLS, Kind.FUNCTION_CALL})
+        self.tests_choices = any(
+            isinstance(node, cst.BaseExpression) and self._is_asked(module, node)
+            for node, module, shapes in context.shaped
+            if any(shape.kind is Kind.CHOICES and shape.site in sites for shape in shapes)
+        )
+
+    def _is_asked(self, module: Module, node: cst.BaseExpression) -> bool:
+        """Whether it matters if there are choices at all: the new code asks ``output`` then."""
+        return not isinstance(module.parents.get(node), cst.Subscript)
 
     def plan(self) -> None:
         for node in self.module.parents:
@@ -102,12 +114,17 @@ class Shapes:
     def _is_lone_message(self, node: cst.Call, keywords: Keywords) -> bool:
         """Whether a double is a message that a name holds: ``message = SimpleNamespace(content=...)``."""
         parent = self.module.parents.get(node)
-        if not isinstance(parent, cst.Assign) or keywords.keys() - {
-            "content",
-            "role",
-            "refusal",
-            "function_call",
-        }:
+        if (
+            self.reads_output
+            or not isinstance(parent, cst.Assign)
+            or keywords.keys()
+            - {
+                "content",
+                "role",
+                "refusal",
+                "function_call",
+            }
+        ):
             return False
         target = parent.targets[0].target
         return isinstance(target, cst.Name) and target.value in self._messages(node)
@@ -131,6 +148,8 @@ class Shapes:
 
     def _response(self, node: cst.Call, path: str, keywords: Keywords) -> None:
         choice = _only(keywords["choices"])
+        if self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai."):
+            return
         if choice is None or self._maker(choice) is None or keywords.keys() - _RESPONSE_KEYS:
             return
         inner = _keywords(choice)
@@ -148,6 +167,8 @@ class Shapes:
         parts = _keywords(message)
         if parts.keys() - _MESSAGE_KEYS or not self._calls_are_known(parts):
             return
+        if any(name in parts and not _is_empty(parts[name]) for name in ("refusal", "function_call")):
+            return
         self.known.update((choices, message, choice))
         if path.startswith("openai.types."):
             if "tool_calls" in parts:
@@ -156,8 +177,7 @@ class Shapes:
             self._needs(("Response", "ResponseOutputMessage", "ResponseOutputText"))
             self._edit(node, _model)
         else:
-            reads = any(self.context.request(site).passes_tools for site in self.sites)
-            self._edit(node, _flat(reads))
+            self._edit(node, _flat(self.reads_output))
 
     def _finish_is_known(self, keywords: Keywords) -> bool:
         finish = keywords.get("finish_reason")
@@ -230,6 +250,9 @@ class Shapes:
         choice = _only(node.value)
         if choice is None or self._maker(choice) is None:
             return
+        plain = not str(self._maker(choice)).endswith("MagicMock")
+        if plain and (self.reads_output or self.tests_choices):
+            return  # a plain Mock has no items to iterate over
         line = self.module.parents.get(node)
         inner = _keywords(choice)
         if (
@@ -411,11 +434,8 @@ def _of_choice(maker: cst.Call, choice: Keywords, reads_output: bool) -> Keyword
         reason = str(finish.evaluated_value)
         found["status"] = string(_FINISH[reason], finish)
         if reason in _REASON:
-            found["incomplete_details"] = _call_with(
-                maker, {"reason": string(_REASON[reason], finish)}
-            ).with_changes(
-                whitespace_before_args=cst.SimpleWhitespace(""),
-            )
+            why = cst.Arg(string(_REASON[reason], finish), keyword=cst.Name("reason"), equal=_TIGHT)
+            found["incomplete_details"] = cst.Call(maker.func, [why])
         else:
             found["incomplete_details"] = cst.Name("None")
     return found
