@@ -137,7 +137,18 @@ def _text(context: Context, message: DictValue) -> str | None:
     if var.values and all(is_text(v) and not (isinstance(v, Const) and not v.value) for v in var.values):
         return "always"
     element = entry(message.node, "content") if isinstance(message.node, cst.Dict) else None
-    return "maybe" if element is not None and is_simple(element.value) else None
+    return "maybe" if element is not None and is_simple(_bare_text(element.value)) else None
+
+
+def _bare_text(value: cst.BaseExpression) -> cst.BaseExpression:
+    """``text`` of ``text or None`` and ``text or ""``."""
+    match value:
+        case cst.BooleanOperation(
+            operator=cst.Or(), left=left, right=cst.Name(value="None") | cst.SimpleString()
+        ):
+            return left
+        case _:
+            return value
 
 
 def _may_be_none(message: DictValue) -> bool:
@@ -160,11 +171,13 @@ def _items(updated: cst.CSTNode, text: str, may_be_none: bool) -> cst.CSTNode:
     elements: list[cst.BaseElement] = []
     if content is not None and text != "none":
         spaced = role.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-        message = cst.Dict([spaced, content.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+        text_value = content.value if text == "always" else _bare_text(content.value)
+        shown_text = content.with_changes(value=text_value, comma=cst.MaybeSentinel.DEFAULT)
+        message = cst.Dict([spaced, shown_text])
         if text == "always":
             elements.append(cst.Element(message))
         else:
-            value = expr("[m] if c else []", m=message, c=content.value)
+            value = expr("[m] if c else []", m=message, c=text_value)
             elements.append(cst.StarredElement(_in_parentheses(value)))
     value = calls.value
     if isinstance(value, cst.List):
