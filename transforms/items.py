@@ -142,13 +142,12 @@ def _text(context: Context, message: DictValue) -> str | None:
 
 def _bare_text(value: cst.BaseExpression) -> cst.BaseExpression:
     """``text`` of ``text or None`` and ``text or ""``."""
-    match value:
-        case cst.BooleanOperation(
-            operator=cst.Or(), left=left, right=cst.Name(value="None") | cst.SimpleString()
-        ):
-            return left
-        case _:
-            return value
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        other = value.right
+        nothing = isinstance(other, cst.SimpleString) and not other.evaluated_value
+        if nothing or (isinstance(other, cst.Name) and other.value == "None"):
+            return value.left
+    return value
 
 
 def _may_be_none(message: DictValue) -> bool:
