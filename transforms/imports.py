@@ -14,6 +14,8 @@ from ..know.kinds import External, Site
 from ..know.modules import Module
 
 _WIDTH = 88
+# Packages whose names edits take out of use: the SDK's types, and the generic ones around them.
+_OWN = frozenset({"openai", "typing", "typing_extensions", "collections"})
 
 
 @dataclass(frozen=True)
@@ -131,17 +133,17 @@ def _local(alias: cst.ImportAlias, node: cst.ImportFrom | cst.Import) -> str:
 
 
 def _unused(module: Module, tree: cst.Module) -> set[str]:
-    """The names from OpenAI's SDK that the file used before the edits, and does not use after."""
+    """The names of types that the file used before the edits, and does not use after."""
     before, after = _used(module.tree), _used(tree)
     gone = before - after
-    return {name for name in gone if _is_openai(module, name)}
+    return {name for name in gone if _may_go(module, name)}
 
 
-def _is_openai(module: Module, name: str) -> bool:
+def _may_go(module: Module, name: str) -> bool:
     if name not in module.scope.bound:
         return False
     return any(
-        isinstance(value, External) and value.path.partition(".")[0] == "openai"
+        isinstance(value, External) and value.path.partition(".")[0] in _OWN
         for value in module.scope.any(name).values
     )
 
