@@ -21,9 +21,11 @@ from .stream_names import rename
 from .stream_parts import SAME, TEXT_TEST
 from .stream_region import Region
 
-_CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM}
+_CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM, Kind.CHUNK_FINISH}
 # Functions that give back what they are given.
-_SAME = frozenset({"typing.cast", "builtins.iter", "builtins.aiter", "contextlib.closing", "contextlib.aclosing"})
+_SAME = frozenset(
+    {"typing.cast", "builtins.iter", "builtins.aiter", "contextlib.closing", "contextlib.aclosing"}
+)
 # Functions that only ask what something is.
 _ASKS = frozenset({"hasattr", "isinstance", "type", "callable", "id", "issubclass"})
 # Functions that show a stream of texts as it comes.
@@ -41,6 +43,9 @@ def plan(context: Context) -> None:
         else:
             body = Body(region, own)
             body.run(region.node.body)
+        for place, why in stream_calls.numbered(region):
+            text = context.source(place, region.module)
+            context.manual(place, region.module, region.sites, "MR404", f"`{text}` {why}")
         _failures(context, region)
         understood |= own
         if isinstance(region.node, (cst.For, cst.CompFor)):
@@ -206,7 +211,8 @@ def _is_carried(context: Context, node: cst.BaseExpression, module: Module) -> b
 
             values = context.project.values(call.func)
             return bool(values) and all(
-                isinstance(value, (Function, Bound, Class)) or (isinstance(value, External) and value.path in _SAME)
+                isinstance(value, (Function, Bound, Class))
+                or (isinstance(value, External) and value.path in _SAME)
                 for value in values
             )
         case _:

@@ -13,6 +13,7 @@ import libcst as cst
 
 from ..know.kinds import Kind
 from ..know.modules import children, walk
+from . import stream_calls
 from .snippets import expr
 from .stream_layout import Guard, Layout
 from .stream_need import WANTS, Need, expressions, is_poll, is_quiet, reads, writes
@@ -30,7 +31,7 @@ from .stream_parts import (
 )
 from .stream_reads import Reads
 
-FAILURE = """if v.type == "response.failed" or v.type == "error":
+FAILURE = """if v.type in ("response.failed", "error"):
     raise RuntimeError(f"the response failed: {v}")
 """
 _GUARDS = {
@@ -71,6 +72,7 @@ class Body(Reads):
 
     dirty: dict[str, set[str]]
     runs: int
+    told = False
 
     def run(self, suite: cst.BaseSuite) -> None:
         """Rewrite the region whose statements are in ``suite``."""
@@ -285,6 +287,9 @@ class Body(Reads):
                 layout.dropped.add(node)
                 if self.need is None:
                     self.understood.update(walk(node))
+            elif isinstance(node, cst.Try) and self._only_aliases(node):
+                layout.dropped.add(node)
+                self._forget(node)
             elif isinstance(node, cst.If):
                 reach = self._collect_if(node, reach, layout, units)
             elif isinstance(node, cst.For) and self._calls_of(node) is not None and reach <= WANTS["call"]:
@@ -299,6 +304,13 @@ class Body(Reads):
             else:
                 units.append(Unit(node, reach))
         return reach
+
+    def _only_aliases(self, node: cst.Try) -> bool:
+        """``try: text = chunk.choices[0].delta.content`` / ``except IndexError: continue``."""
+        if node.orelse is not None or node.finalbody is not None:
+            return False
+        skipping = all(skips(handler.body, self.region.is_function) for handler in node.handlers)
+        return skipping and all(self.alias_at(statement) is not None for statement in node.body.body)
 
     def _forget(self, *nodes: cst.CSTNode) -> None:
         for node in nodes:
@@ -427,6 +439,14 @@ class Body(Reads):
                 self._small(node, reach)
 
     def _small(self, node: cst.CSTNode, reach: Reach) -> None:
+        if (
+            reach <= WANTS["call"]
+            and self.region.calls == "whole"
+            and not stream_calls.gathers(self.region, node)
+        ):
+            if not self.told:
+                self.hold(node, "acts on each piece of a call")
+            self.told = True
         kept = next((a for a in self.region.aliases.values() if a.node is node and a.kept), None)
         self.returning = self.region.is_function and isinstance(node, cst.Return)
         if kept is not None:
@@ -441,6 +461,8 @@ class Body(Reads):
         self.returning = False
 
     def _if(self, node: cst.If, reach: Reach, chained: bool = False) -> None:
+        if is_poll(node) and not self.involves(node):
+            return
         branch = self.branch(node, reach)
         orelse = node.orelse
         if branch.stays == "whole" or not chained:

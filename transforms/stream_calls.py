@@ -7,15 +7,20 @@ is called takes ``response.output_item.added``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
-from ..know.kinds import Kind, SeqValue
+from ..know.kinds import Class, DictValue, External, Kind, SeqValue, Value
+from ..know.modules import Module, walk
 from .access import replace_read, same
 from .context import Context
 from .snippets import attribute
 from .stream_region import Region
 
-_GATHERING = frozenset({"append", "extend", "setdefault", "update", "get", "add", "insert", "len"})
+_GATHERING = frozenset(
+    ["append", "extend", "setdefault", "update", "get", "add", "insert", "len", "dict", "list", "str", "int", "getattr", "hasattr", "isinstance", "defaultdict", "SimpleNamespace"]
+)
 _NAMES = {"id": "call_id", "name": "name", "arguments": "arguments"}
 
 
@@ -69,6 +74,45 @@ def _is_shown(region: Region, node: cst.BaseExpression) -> bool:
     return False
 
 
+def gathers(region: Region, node: cst.CSTNode) -> bool:
+    """Whether ``node`` does with a whole call what it did with its pieces, one after the other."""
+    if isinstance(node, (cst.Pass, cst.Continue)) or _is_for_the_first(region, node):
+        return True
+    for inner in walk(node):
+        if isinstance(inner, (cst.Yield, cst.Await)):
+            return False
+        if isinstance(inner, cst.Call) and not _is_gathering(region, inner):
+            return False
+    return not isinstance(node, (cst.Return, cst.Break, cst.Raise))
+
+
+def _is_gathering(region: Region, call: cst.Call) -> bool:
+    func = call.func
+    name = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
+    values = region.context.project.values(func)
+    if any(
+        isinstance(value, External) and value.path.startswith(("logging.", "loguru.")) for value in values
+    ):
+        return True
+    return name in _GATHERING or (bool(values) and all(isinstance(value, Class) for value in values))
+
+
+def _is_for_the_first(region: Region, node: cst.CSTNode) -> bool:
+    """Whether a test around ``node`` let through only the first piece of a call, which has its name."""
+    child = node
+    for parent in region.module.ancestors(node):
+        if isinstance(parent, cst.If) and child is parent.body:
+            for inner in walk(parent.test):
+                if isinstance(inner, cst.BaseExpression) and (
+                    region.piece(inner) in ("id", "name") or region.is_index(inner)
+                ):
+                    return True
+        if parent is region.node:
+            return False
+        child = parent
+    return False
+
+
 def _indices(region: Region) -> list[cst.CSTNode]:
     """The indices of calls that stand between the brackets of a list."""
     found: list[cst.CSTNode] = []
@@ -85,6 +129,49 @@ def _indices(region: Region) -> list[cst.CSTNode]:
             if lists and region.is_index(index):
                 found.append(index)
     return found
+
+
+def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:
+    """Uses of a dict of calls that count on keys 0, 1, 2: a call's key is its place in the answer now."""
+    project = region.context.project
+    inside = set(region.nodes())
+    dicts: set[Value] = set()
+    for node in inside:
+        if isinstance(node, cst.Subscript) and any(map(region.is_index, _keys(node))):
+            dicts.update(value for value in project.values(node.value) if isinstance(value, DictValue))
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.args:
+            if region.is_index(node.args[0].value):
+                owners = project.values(node.func.value)
+                dicts.update(value for value in owners if isinstance(value, DictValue))
+    for value in dicts:
+        assert isinstance(value, DictValue)
+        for holder, module in region.context.holders(value):
+            parent = module.parents.get(holder)
+            if holder in inside or not isinstance(parent, cst.Subscript) or parent.value is not holder:
+                continue
+            for key in _keys(parent):
+                if isinstance(key, cst.Integer) or _counts(module, key):
+                    yield parent, "counts on keys from 0 up"
+
+
+def _keys(node: cst.Subscript) -> Iterator[cst.BaseExpression]:
+    for element in node.slice:
+        if isinstance(element.slice, cst.Index):
+            yield element.slice.value
+
+
+def _counts(module: Module, key: cst.BaseExpression) -> bool:
+    """Whether ``key`` is the variable of a loop over ``range(...)``."""
+    if not isinstance(key, cst.Name):
+        return False
+    for parent in module.ancestors(key):
+        loops = [parent] if isinstance(parent, (cst.For, cst.CompFor)) else []
+        if isinstance(parent, (cst.ListComp, cst.GeneratorExp, cst.SetComp)):
+            loops = [parent.for_in]
+        for loop in loops:
+            if isinstance(loop.target, cst.Name) and loop.target.value == key.value:
+                return isinstance(loop.iter, cst.Call) and getattr(loop.iter.func, "value", "") == "range"
+    return False
 
 
 def outside(context: Context, understood: set[cst.CSTNode]) -> set[cst.CSTNode]:

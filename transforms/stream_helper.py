@@ -47,8 +47,7 @@ _ITEM_FIELDS = {"arguments": "item.arguments", "name": "item.name", "index": "ou
 
 _STREAM_MEMBERS = {"get_final_completion": "get_final_response", "until_done": "until_done", "close": "close"}
 _RAW_MEMBERS = frozenset(
-    """headers status_code http_request http_response http_version request_id parse close method url elapsed
-    is_closed retries_taken""".split()
+    ["headers", "status_code", "http_request", "http_response", "http_version", "request_id", "parse", "close", "method", "url", "elapsed", "is_closed", "retries_taken"]
 )
 
 
@@ -181,8 +180,8 @@ def _type_around(context: Context, node: cst.CSTNode, module: Module) -> str | N
     child = node
     for parent in module.ancestors(node):
         if (
-            isinstance(parent, (cst.If, cst.IfExp))
-            and child is parent.body
+            (isinstance(parent, (cst.If, cst.IfExp))
+            and child is parent.body)
             or isinstance(parent, cst.BooleanOperation)
         ):
             test = parent.left if isinstance(parent, cst.BooleanOperation) else parent.test

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import DUMPS, JSON_DUMPS, Kind, Site
+from ..know.kinds import DUMPS, JSON_DUMPS, Bound, External, Function, Kind, Shape, Site
 from ..know.modules import children, walk
 from .snippets import expr, operand, parenthesized
 from .stream_need import WANTS, Need
 from .stream_parts import FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach, event_test, negated
-from .stream_region import Region
+from .stream_region import Region, is_nothing
 
 _DEMANDS = {
     Kind.DELTA_TEXT: "text",
@@ -134,6 +134,10 @@ class Reads:
             return
         elif isinstance(node, cst.IfExp):
             self._conditional(node, reach)
+        elif self._is_text_of(node):
+            if self.need is not None and not reach <= WANTS["text"] and not self.returning:
+                self.need.wants.add("text")
+            self.below(node, reach)
         elif self._is_truth(node):
             self.test(node, reach)
         else:
@@ -145,6 +149,16 @@ class Reads:
                 self.expression(child, reach)
             else:
                 self.below(child, reach)
+
+    def _is_text_of(self, node: cst.BaseExpression) -> bool:
+        """Whether a function of the project takes the chunk and gives its text."""
+        if not isinstance(node, cst.Call):
+            return False
+        values = self.context.project.values(node)
+        texts = [value for value in values if isinstance(value, Shape) and value.kind is Kind.DELTA_TEXT]
+        if not texts or not all(value in texts or is_nothing(value) for value in values):
+            return False
+        return any(self.region.kind(arg.value) in SAME for arg in node.args)
 
     def _is_kept(self, node: cst.NamedExpr) -> bool:
         return isinstance(node.target, cst.Name) and node.target.value in self.region.aliases
@@ -172,8 +186,6 @@ class Reads:
             case cst.Arg():
                 call = self.module.parents.get(parent)
                 values = self.context.project.values(call.func) if isinstance(call, cst.Call) else []
-                from ..know.kinds import Bound, External, Function
-
                 own = bool(values) and all(isinstance(value, (Function, Bound)) for value in values)
                 escaping = any(isinstance(value, External) for value in values) and self._escapes(node)
                 return own or escaping
@@ -184,8 +196,6 @@ class Reads:
 
     def _escapes(self, node: cst.BaseExpression, dumped: bool = False) -> bool:
         """Whether the chunk leaves the project here: then that is the reason to hold back."""
-        from ..know.kinds import Shape
-
         if not dumped:
             shapes = self.context.project.shapes(node)
             return any(escape.node is node for shape in shapes for escape in self.context.escapes.of(shape))

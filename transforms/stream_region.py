@@ -83,7 +83,7 @@ class Region:
             return None
         if kind not in ALIASED or not self._is_rooted(node):
             return None
-        if not all(isinstance(value, Shape) or _is_nothing(value) for value in values):
+        if not all(isinstance(value, Shape) or is_nothing(value) for value in values):
             return None
         if isinstance(node, cst.Name) and node.value != self.name:
             alias = self.aliases.get(node.value)
@@ -358,7 +358,8 @@ class Region:
         return None
 
 
-def _is_nothing(value: object) -> bool:
+def is_nothing(value: object) -> bool:
+    """Whether a value stands for a part that is not there: None, "", []."""
     if isinstance(value, SeqValue):
         return not value.places and not value.derived  # the [] of `or []`
     return isinstance(value, Const) and value.value in (None, "", False)
@@ -418,4 +419,4 @@ def _is_nonempty(target: cst.ComparisonTarget) -> bool | None:
             return None
 
 
-__all__ = ["Alias", "Region"]
+__all__ = ["Alias", "Region", "is_nothing"]
