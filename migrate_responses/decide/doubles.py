@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..know.kinds import Client, External, Resource
+from ..know.models import STEPS
 from ..know.modules import Module
 from ..know.project import Project
-from ..know.semantics import STEPS
 from ..results import Level
 from .plan import Reason
 from .receivers import MOCKS, receiver

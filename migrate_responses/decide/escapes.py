@@ -136,7 +136,12 @@ class Escapes:
             match callee:
                 case External(path=path):
                     tail = path.rpartition(".")[2]
-                    if path in _MODELLED or tail in models.RUNNER_METHODS or tail in models.IDENTITY_METHODS or tail == "map":
+                    if (
+                        path in _MODELLED
+                        or tail in models.RUNNER_METHODS
+                        or tail in models.IDENTITY_METHODS
+                        or tail == "map"
+                    ):
                         continue
                     if models.is_client_class(path) or path in models.GETENV or _is_state(path):
                         continue
@@ -163,7 +168,16 @@ class Escapes:
                     isinstance(callee, External) and callee.path.startswith(_DISPLAY)
                     for callee in self._project.values(parent.func)
                 ) and bool(self._project.values(parent.func))
-            if not isinstance(parent, (cst.Arg, cst.BinaryOperation, cst.FormattedString, cst.FormattedStringExpression, cst.ConcatenatedString)):
+            if not isinstance(
+                parent,
+                (
+                    cst.Arg,
+                    cst.BinaryOperation,
+                    cst.FormattedString,
+                    cst.FormattedStringExpression,
+                    cst.ConcatenatedString,
+                ),
+            ):
                 return isinstance(parent, cst.Raise)
         return False
 

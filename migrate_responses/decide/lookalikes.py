@@ -12,9 +12,9 @@ import libcst as cst
 
 from ..know import models
 from ..know.kinds import Client, Const, DictValue, External, ModuleValue, Resource, Unknown
+from ..know.models import METHODS, STORED, WRAPPERS
 from ..know.modules import Module, walk
 from ..know.project import Project
-from ..know.semantics import METHODS, STORED, WRAPPERS
 from ..results import Level, Verdict
 from .doubles import Doubles, replaced
 from .mixed import handed_on

@@ -10,8 +10,8 @@ import libcst as cst
 from ..config import Settings
 from ..know import models
 from ..know.kinds import Client, External, Instance, Partial, Resource, Site, Unknown, Value
+from ..know.models import METHODS
 from ..know.project import Project
-from ..know.semantics import METHODS
 from ..results import Level
 from .doubles import replaced
 from .origins import Origins

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from . import models
+from .definitions import Definitions
 from .kinds import Class, Client, External, Typed, Unknown, Value
 from .modules import Module
-
-if TYPE_CHECKING:
-    from .project import Project
 
 _WRAPPERS = ("Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "Awaitable")
 _BUILTIN = frozenset({"str", "int", "float", "bool", "bytes"})
 
 
-def instances_of(project: Project, module: Module, annotation: cst.BaseExpression) -> Iterator[Value]:
+def instances_of(project: Definitions, module: Module, annotation: cst.BaseExpression) -> Iterator[Value]:
     """The values that stand for an instance of ``annotation``: clients, instances, builtin types."""
     match annotation:
         case cst.SimpleString():
@@ -29,7 +26,11 @@ def instances_of(project: Project, module: Module, annotation: cst.BaseExpressio
             yield from instances_of(project, module, annotation.left)
             yield from instances_of(project, module, annotation.right)
         case cst.Subscript(value=base, slice=elements):
-            name = base.value if isinstance(base, cst.Name) else getattr(getattr(base, "attr", None), "value", "")
+            name = (
+                base.value
+                if isinstance(base, cst.Name)
+                else getattr(getattr(base, "attr", None), "value", "")
+            )
             if name in _WRAPPERS or name == "Union":
                 count = 1 if name == "Annotated" else len(elements)
                 for element in elements[:count]:
@@ -52,7 +53,7 @@ def _parse(node: cst.SimpleString) -> cst.BaseExpression | None:
         return None
 
 
-def _named(project: Project, module: Module, node: cst.Name | cst.Attribute) -> list[Value]:
+def _named(project: Definitions, module: Module, node: cst.Name | cst.Attribute) -> list[Value]:
     known = project.values(node)
     if known:
         return known
@@ -69,7 +70,7 @@ def _named(project: Project, module: Module, node: cst.Name | cst.Attribute) -> 
     return []
 
 
-def _instance(project: Project, module: Module, value: Value, node: cst.CSTNode) -> Iterator[Value]:
+def _instance(project: Definitions, module: Module, value: Value, node: cst.CSTNode) -> Iterator[Value]:
     match value:
         case Class():
             yield value.instance

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import libcst as cst
 
 from . import modules as syntax
+from .definitions import Definitions
 from .expressions import Env, Expressions
 from .graph import Var
-from .kinds import Function, SeqValue, Unknown
+from .kinds import DictValue, Unknown, Value
 
 
 class Builder(Expressions):
@@ -18,7 +20,7 @@ class Builder(Expressions):
     ``block`` returns whether the end of the block can be reached; ``self.env`` is what holds there.
     """
 
-    def __init__(self, project: Project, module: syntax.Module) -> None:
+    def __init__(self, project: Definitions, module: syntax.Module) -> None:
         super().__init__(project, module)
         self.loops: list[tuple[list[Env], list[Env]]] = []  # (breaks, continues) of each loop
 
@@ -91,9 +93,7 @@ class Builder(Expressions):
         value = self.expression(node.value)
         result = Var()
         self.solver.flow(target, result)
-        self.solver.watch(
-            target, lambda owner: self.project.augment(owner, node, value, result, self.module)
-        )
+        self.solver.watch(target, lambda owner: self.project.augment(owner, node, value, result, self.module))
         self.assign(node.target, result)
         return True
 
@@ -145,13 +145,30 @@ class Builder(Expressions):
         return True
 
     def _delete(self, node: cst.Del) -> bool:
-        targets = [element.value for element in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        targets = (
+            [element.value for element in node.target.elements]
+            if isinstance(node.target, cst.Tuple)
+            else [node.target]
+        )
         for target in targets:
             if isinstance(target, cst.Subscript):
-                self.project.delete(self, target)
+                self._delete_item(target)
             else:
                 self.expression(target)
         return True
+
+    def _delete_item(self, target: cst.Subscript) -> None:
+        """``del params["x"]``."""
+        base = self.expression(target.value)
+        for element in target.slice:
+            if isinstance(element.slice, cst.Index):
+                key = self.expression(element.slice.value)
+
+                def on(owner: Value, key: Var = key) -> None:
+                    if isinstance(owner, DictValue):
+                        self.project.entry(owner, key, target, "delete", None, self.module)
+
+                self.solver.watch(base, on)
 
     # -- definitions ---------------------------------------------------------------------
 
@@ -340,9 +357,8 @@ def _leaves(body: cst.BaseSuite) -> bool:
     return isinstance(last, (cst.Return, cst.Raise, cst.Continue, cst.Break))
 
 
-from .project import Project  # noqa: E402
-
-_STATEMENTS: dict[type[cst.CSTNode], Callable[..., bool]] = {
+# Each method takes the type of node that it stands under, which no annotation can say.
+_STATEMENTS: dict[type[cst.CSTNode], Callable[[Builder, Any], bool]] = {
     cst.IndentedBlock: Builder._suite,
     cst.SimpleStatementSuite: Builder._suite,
     cst.SimpleStatementLine: Builder._line,
@@ -367,5 +383,3 @@ _STATEMENTS: dict[type[cst.CSTNode], Callable[..., bool]] = {
     cst.With: Builder._with,
     cst.Match: Builder._match,
 }
-
-__all__ = ["Builder", "Function", "SeqValue"]

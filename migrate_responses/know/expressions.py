@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import libcst as cst
 
 from . import modules as syntax
+from .definitions import Definitions
 from .graph import Var
 from .kinds import (
+    STREAM_KINDS,
     Argument,
     Const,
     DictValue,
     External,
     Function,
     Invocation,
-    Kind,
     Place,
     SeqValue,
     Shape,
-    STREAM_KINDS,
     Typed,
     Value,
 )
-
-if TYPE_CHECKING:
-    from .project import Project
 
 Env = dict[str, Var]
 
@@ -38,7 +35,7 @@ class Expressions:
     a definition of their own), so a name that is used for several things is several variables.
     """
 
-    def __init__(self, project: Project, module: syntax.Module) -> None:
+    def __init__(self, project: Definitions, module: syntax.Module) -> None:
         self.project = project
         self.module = module
         self.solver = project.solver
@@ -311,7 +308,14 @@ class Expressions:
             case cst.UnaryOperation(operator=cst.Not(), expression=inner):
                 key, positive = self.guard(inner)
                 return key, not positive
-            case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.Equal(), comparator=cst.Name(value="True" | "False" as word))]):
+            case cst.Comparison(
+                left=left,
+                comparisons=[
+                    cst.ComparisonTarget(
+                        operator=cst.Is() | cst.Equal(), comparator=cst.Name(value="True" | "False" as word)
+                    )
+                ],
+            ):
                 return self.flag_key(left), word == "True"
             case cst.Name() | cst.Attribute():
                 return self.flag_key(test), True
@@ -332,7 +336,9 @@ class Expressions:
         var = Var()
         left, right = self.expression(node.left), self.expression(node.right)
         for side, other in ((left, right), (right, left)):
-            self.solver.watch(side, lambda value, other=other: self.project.operate(value, node, other, var, self.module))  # type: ignore[misc]
+            self.solver.watch(
+                side, lambda value, other=other: self.project.operate(value, node, other, var, self.module)
+            )  # type: ignore[misc]
         return var
 
     def _truth(self, node: cst.Comparison | cst.UnaryOperation) -> Var:
@@ -412,9 +418,7 @@ class Expressions:
                 key = self.expression(element.slice.value)
             else:
                 self._opaque(element.slice)
-        self.solver.watch(
-            base, lambda owner: self.project.store_item(owner, key, target, value, self.module)
-        )
+        self.solver.watch(base, lambda owner: self.project.store_item(owner, key, target, value, self.module))
 
     def _unpack(self, elements: Sequence[cst.BaseElement], value: Var) -> None:
         starred = any(isinstance(element, cst.StarredElement) for element in elements)
@@ -440,7 +444,12 @@ def _copied(node: cst.DictComp) -> cst.BaseExpression | None:
             key=cst.Name(value=key),
             value=cst.Name(value=value),
             for_in=cst.CompFor(
-                target=cst.Tuple(elements=[cst.Element(value=cst.Name(value=first)), cst.Element(value=cst.Name(value=second))]),
+                target=cst.Tuple(
+                    elements=[
+                        cst.Element(value=cst.Name(value=first)),
+                        cst.Element(value=cst.Name(value=second)),
+                    ]
+                ),
                 iter=cst.Call(func=cst.Attribute(value=source, attr=cst.Name(value="items")), args=[]),
                 inner_for_in=None,
             ),
@@ -451,7 +460,8 @@ def _copied(node: cst.DictComp) -> cst.BaseExpression | None:
 
 _CONSTANTS: dict[str, bool | None] = {"True": True, "False": False, "None": None}
 
-_BUILDERS: dict[type[cst.CSTNode], Callable[[Expressions, object], Var]] = {
+# Each method takes the type of node that it stands under, which no annotation can say.
+_BUILDERS: dict[type[cst.CSTNode], Callable[[Expressions, Any], Var]] = {
     cst.Name: Expressions._name,
     cst.Attribute: Expressions._attribute,
     cst.Subscript: Expressions._subscript,
@@ -478,6 +488,4 @@ _BUILDERS: dict[type[cst.CSTNode], Callable[[Expressions, object], Var]] = {
     cst.NamedExpr: Expressions._named,
     cst.Await: Expressions._pass,
     cst.Yield: Expressions._yield,
-}  # type: ignore[dict-item]
-
-__all__ = ["Env", "Expressions", "Kind"]
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import libcst as cst
 
 from .graph import Solver, Var
@@ -22,7 +24,7 @@ from .kinds import (
 from .modules import Module
 
 
-class Heap:
+class Heap(ABC):
     """Entries of dicts and elements of sequences, as constraints."""
 
     def __init__(self) -> None:
@@ -179,9 +181,9 @@ class Heap:
         else:
             self.elements(owner, target)
 
+    @abstractmethod
     def elements(self, owner: Value, target: Var) -> None:
-        """What iterating over ``owner`` gives; the semantics of other kinds add to this."""
-        raise NotImplementedError
+        """What iterating over ``owner`` gives flows to ``target``."""
 
     def seq_method(self, method: Method, owner: SeqValue, call: Invocation) -> None:
         """``messages.append(...)`` and its kin."""

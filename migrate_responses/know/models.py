@@ -73,7 +73,9 @@ SEQUENCES = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "filter")
 ) | {"collections.deque", "itertools.chain", "itertools.islice", "asyncio.as_completed", "tqdm.tqdm", "tqdm"}
 # Boxes: what is put in comes out again.
-BOXES = frozenset({"contextvars.ContextVar", "queue.Queue", "queue.SimpleQueue", "queue.LifoQueue", "asyncio.Queue"})
+BOXES = frozenset(
+    {"contextvars.ContextVar", "queue.Queue", "queue.SimpleQueue", "queue.LifoQueue", "asyncio.Queue"}
+)
 FILTERS = frozenset({"builtins.filter"})
 
 # (path, position of the function): the rest of the arguments are passed on to it.
@@ -168,7 +170,36 @@ TEXT_ONLY_METHODS = frozenset(
 )
 
 GETENV = frozenset({"os.getenv", "os.environ.get", "os.environ.setdefault", "decouple.config", "environ.get"})
-OMITTED = frozenset({"openai.NOT_GIVEN", "openai.omit", "openai.NotGiven()", "openai.Omit()", "openai._types.NOT_GIVEN"})
+OMITTED = frozenset(
+    {"openai.NOT_GIVEN", "openai.omit", "openai.NotGiven()", "openai.Omit()", "openai._types.NOT_GIVEN"}
+)
+
+
+# The way from a client to a call, and the methods that make one.
+ROOTS = frozenset({"chat", "beta"})
+METHODS = frozenset({"create", "parse", "stream"})
+WRAPPERS = frozenset({"with_raw_response", "with_streaming_response"})
+STEPS = ROOTS | METHODS | WRAPPERS | {"completions"}
+# Methods on stored completions (trap H12): they have no counterpart of the same shape.
+STORED = frozenset({"list", "retrieve", "update", "delete", "messages"})
+
+
+def step(path: tuple[str, ...], name: str) -> bool:
+    """Whether ``name`` can follow ``path`` on the way from a client to a Chat Completions call."""
+    last = path[-1] if path else ""
+    match last:
+        case "":
+            return name in ROOTS
+        case "beta":
+            return name == "chat"
+        case "chat":
+            return name == "completions"
+        case "completions":
+            return name in METHODS or name in WRAPPERS or name in STORED
+        case "with_raw_response" | "with_streaming_response":
+            return name in METHODS
+        case _:
+            return False
 
 
 def is_client_class(path: str) -> bool:

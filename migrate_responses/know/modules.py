@@ -29,7 +29,11 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
             if name not in _TRIVIA and not name.startswith(("whitespace", "_"))
         )
         if issubclass(kind, (cst.Comparison, cst.ComparisonTarget)):
-            names = tuple(name for name in kind.__dataclass_fields__ if not name.startswith(("whitespace", "lpar", "rpar")))
+            names = tuple(
+                name
+                for name in kind.__dataclass_fields__
+                if not name.startswith(("whitespace", "lpar", "rpar"))
+            )
         _children_cache[kind] = names
     return names
 
@@ -197,7 +201,14 @@ def parameters(params: cst.Parameters) -> list[cst.Param]:
 def bound_by(node: cst.CSTNode) -> Iterator[str]:
     """The names that this one node (not what is below it) binds."""
     match node:
-        case cst.AssignTarget() | cst.AnnAssign() | cst.AugAssign() | cst.NamedExpr() | cst.For() | cst.CompFor():
+        case (
+            cst.AssignTarget()
+            | cst.AnnAssign()
+            | cst.AugAssign()
+            | cst.NamedExpr()
+            | cst.For()
+            | cst.CompFor()
+        ):
             yield from target_names(node.target)
         case cst.AsName(name=name):
             yield from target_names(name)

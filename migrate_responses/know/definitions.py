@@ -1,0 +1,165 @@
+"""The functions, classes and modules of the project, and what its imports mean."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from . import modules as syntax
+from .foreign import Foreign
+from .graph import Var
+from .kinds import (
+    Class,
+    Client,
+    DictValue,
+    External,
+    Function,
+    Instance,
+    ModuleValue,
+    SeqValue,
+    Shape,
+    Value,
+)
+from .modules import Index, Module
+
+
+class Definitions(Foreign):
+    """What the names of a project stand for, besides values."""
+
+    def __init__(self, modules: Sequence[Module]) -> None:
+        super().__init__()
+        self.modules = list(modules)
+        self.index = Index(self.modules)
+        self.links: dict[Module, set[Module]] = {}  # who imports whom, both ways
+        self.functions: dict[cst.CSTNode, Function] = {}
+        self.classes: dict[cst.CSTNode, Class] = {}
+        self._programs: dict[Module, frozenset[Module]] = {}
+        self._module_client: Client | None = None
+        self._externals: dict[str, Var] = {}
+
+    def values(self, node: cst.CSTNode) -> list[Value]:
+        """What ``node`` can be; empty if nothing is known."""
+        var = self.vars.get(node)
+        return list(var.values) if var is not None else []
+
+    def shapes(self, node: cst.CSTNode) -> list[Shape]:
+        """The parts of answers that ``node`` can be."""
+        return [value for value in self.values(node) if isinstance(value, Shape)]
+
+    def define(
+        self, node: cst.FunctionDef | cst.Lambda, module: Module, name: str, owner: Class | None
+    ) -> Function:
+        """A new function of the project."""
+        params = node.params
+        function = Function(node, module, name, owner, result=Var())
+        function.parameters = {item.name.value: Var() for item in syntax.parameters(params)}
+        function.positional = [item.name.value for item in (*params.posonly_params, *params.params)]
+        if isinstance(params.star_arg, cst.Param):
+            function.star = SeqValue(params.star_arg, module, "args", Var())
+            self.solver.add(function.parameters[params.star_arg.name.value], [function.star])
+        if params.star_kwarg is not None:
+            function.double_star = DictValue(params.star_kwarg, module)
+            self.solver.add(function.parameters[params.star_kwarg.name.value], [function.double_star])
+        if module.scopes[node].yields:
+            function.yields = SeqValue(node, module, "generator", Var())
+        self.functions[node] = function
+        return function
+
+    def define_class(self, node: cst.ClassDef, module: Module) -> Class:
+        """A new class of the project."""
+        cls = Class(node, module, node.name.value)
+        cls.instance = Instance(cls)
+        self.classes[node] = cls
+        scope = module.scopes[node]
+        cls.members.update((name, scope.any(name)) for name in scope.bound)
+        return cls
+
+    # -- modules and imports -------------------------------------------------------------
+
+    def outer_name(self, module: Module, name: str) -> Var:
+        """A name that no scope of ``module`` binds: a builtin, or from a star import."""
+        if name in builtins.__dict__:
+            return self._external(f"builtins.{name}")
+        for star in module.externals:
+            return self._external(f"{star.path}.{name}")
+        return self.fresh()
+
+    def _external(self, path: str) -> Var:
+        var = self._externals.get(path)
+        if var is None:
+            var = self._externals[path] = self.fresh(External(path))
+        return var
+
+    def imported(self, module: Module, name: str) -> Var:
+        """``import name``."""
+        found = self.find_module(module, 0, name)
+        return self.fresh(ModuleValue(found)) if found is not None else self._external(name)
+
+    def find_module(self, importer: Module, level: int, name: str) -> Module | None:
+        """The project module that an import means, if it is one."""
+        found = self.index.relative(importer, level, name) if level else self.index.absolute(importer, name)
+        if found is importer and not level:
+            return None
+        if found is not None and not level and name == "openai" and found.names_openai:
+            return None
+        if found is not None:
+            self.links.setdefault(importer, set()).add(found)
+            self.links.setdefault(found, set()).add(importer)
+        return found
+
+    def program(self, module: Module) -> frozenset[Module]:
+        """The modules that can run together with ``module``: linked to it by imports, either way.
+
+        A repository of examples is many programs; what one of them does says nothing about another.
+        """
+        known = self._programs.get(module)
+        if known is None:
+            found = {module}
+            stack = [module]
+            while stack:
+                for other in self.links.get(stack.pop(), ()):
+                    if other not in found:
+                        found.add(other)
+                        stack.append(other)
+            known = frozenset(found)
+            self._programs.update(dict.fromkeys(found, known))
+        return known
+
+    def imported_from(self, module: Module, level: int, name: str, member: str) -> Var:
+        """``from name import member``."""
+        found = self.find_module(module, level, name)
+        if found is not None:
+            var = self.module_member(found, member)
+            if member not in found.scope.bound:
+                submodule = self.find_module(module, level, f"{name}.{member}" if name else member)
+                if submodule is not None:
+                    self.solver.add(var, [ModuleValue(submodule)])
+            return var
+        submodule = self.find_module(module, level, f"{name}.{member}" if name else member)
+        if submodule is not None and submodule is not module:
+            return self.fresh(ModuleValue(submodule))
+        if level:
+            return self._external(f"{'.' * level}{name}.{member}")
+        return self._external(f"{name}.{member}")
+
+    def module_member(self, module: Module, name: str) -> Var:
+        return module.scope.any(name)
+
+    def star(self, module: Module, level: int, name: str) -> Iterator[tuple[str, Var]]:
+        """The names that ``from name import *`` binds."""
+        found = self.find_module(module, level, name)
+        if found is None:
+            if not level:
+                module.externals.append(External(name))
+            return
+        for member in sorted(found.scope.bound):
+            if not member.startswith("_"):
+                yield member, self.module_member(found, member)
+
+    def module_client(self, node: cst.CSTNode) -> Client:
+        """The client that the module ``openai`` itself is; one for the whole project."""
+        if self._module_client is None:
+            self._module_client = Client("openai", node, self.modules[0])
+        return self._module_client
