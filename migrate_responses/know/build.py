@@ -316,11 +316,16 @@ class Builder(Expressions):
     def _with(self, node: cst.With) -> bool:
         for item in node.items:
             source = self.expression(item.item)
-            entered = Var()
-            self.solver.watch(source, lambda value, out=entered: self.project.enter_context(value, out))  # type: ignore[misc]
+            entered = self._enter_context(source)
             if item.asname is not None:
                 self.assign(item.asname.name, entered)
         return self._suite(node.body)
+
+    def _enter_context(self, source: Var) -> Var:
+        """What ``with source as x`` binds to ``x``."""
+        entered = Var()
+        self.solver.watch(source, lambda value: self.project.enter_context(value, entered))
+        return entered
 
     def _match(self, node: cst.Match) -> bool:
         subject = self.expression(node.subject)

@@ -16,7 +16,6 @@ from .kinds import (
     DictValue,
     External,
     Function,
-    Instance,
     ModuleValue,
     SeqValue,
     Shape,
@@ -53,7 +52,7 @@ class Definitions(Foreign):
     ) -> Function:
         """A new function of the project."""
         params = node.params
-        function = Function(node, module, name, owner, result=Var())
+        function = Function(node, module, name, owner, Var())
         function.parameters = {item.name.value: Var() for item in syntax.parameters(params)}
         function.positional = [item.name.value for item in (*params.posonly_params, *params.params)]
         if isinstance(params.star_arg, cst.Param):
@@ -70,7 +69,6 @@ class Definitions(Foreign):
     def define_class(self, node: cst.ClassDef, module: Module) -> Class:
         """A new class of the project."""
         cls = Class(node, module, node.name.value)
-        cls.instance = Instance(cls)
         self.classes[node] = cls
         scope = module.scopes[node]
         cls.members.update((name, scope.any(name)) for name in scope.bound)

@@ -241,7 +241,7 @@ class Expressions:
     def iterate(self, source: Var) -> Var:
         """What a loop over ``source`` yields."""
         var = Var()
-        self.solver.watch(source, lambda value: self.project.elements(value, var))
+        self.project.spread(source, var)
         return var
 
     def _lambda(self, node: cst.Lambda) -> Var:
@@ -334,11 +334,8 @@ class Expressions:
 
     def _binary(self, node: cst.BinaryOperation) -> Var:
         var = Var()
-        left, right = self.expression(node.left), self.expression(node.right)
-        for side, other in ((left, right), (right, left)):
-            self.solver.watch(
-                side, lambda value, other=other: self.project.operate(value, node, other, var, self.module)
-            )  # type: ignore[misc]
+        for side in (self.expression(node.left), self.expression(node.right)):
+            self.solver.watch(side, lambda value: self.project.operate(value, node, var, self.module))
         return var
 
     def _truth(self, node: cst.Comparison | cst.UnaryOperation) -> Var:

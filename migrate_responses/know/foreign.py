@@ -60,8 +60,7 @@ class Foreign(Calls):
         elif path == "functools.partial" and arguments:
             self._partial(call)
         elif path in models.INJECTED and arguments:
-            made = Invocation(call.node, call.module, [], call.result, call.scope)
-            self.solver.watch(arguments[0].var, lambda found: self._forward(found, made, call))
+            self._run_in(call, arguments[0].var, [], call.result)
         elif path in models.RUNNERS or path.rpartition(".")[2] in models.RUNNER_METHODS:
             tail = path.rpartition(".")[2]
             self._run(call, models.RUNNERS.get(path, models.RUNNER_METHODS.get(tail, 0)), tail)
@@ -82,6 +81,11 @@ class Foreign(Calls):
             self.solver.add(call.result, [Typed("str")])
         elif not self._call_builtin(path, call):
             self._call_unknown(path, call)
+
+    def _run_in(self, call: Invocation, function: Var, arguments: list[Argument], result: Var) -> None:
+        """The functions in ``function`` are run with ``arguments`` by what is called at ``call``."""
+        inner = Invocation(call.node, call.module, arguments, result, call.scope)
+        self.solver.watch(function, lambda found: self._forward(found, inner, call))
 
     def _json_loads(self, call: Invocation) -> None:
         """``json.loads(resp.model_dump_json())`` is the dumped answer; other text is anything."""
@@ -106,8 +110,7 @@ class Foreign(Calls):
             if item.keyword == "default":
                 self.solver.flow(item.var, call.result)
             elif item.keyword == "default_factory":
-                inner = Invocation(call.node, call.module, [], call.result, call.scope)
-                self.solver.watch(item.var, lambda found: self._forward(found, inner, call))
+                self._run_in(call, item.var, [], call.result)
 
     def _context_variable(self, call: Invocation) -> None:
         cell = SeqValue(call.node, call.module, "cell", Var())
@@ -141,8 +144,7 @@ class Foreign(Calls):
             result = Var()
             future = SeqValue(call.node, call.module, "future", result)
             self.solver.add(call.result, [future])
-        inner = Invocation(call.node, call.module, rest, result, call.scope)
-        self.solver.watch(function.var, lambda found: self._forward(found, inner, call))
+        self._run_in(call, function.var, rest, result)
 
     def _getenv(self, call: Invocation) -> None:
         name = None
@@ -164,13 +166,13 @@ class Foreign(Calls):
             case "builtins.setattr" | "builtins.print" | "builtins.type" | "builtins.id":
                 pass
             case "builtins.next" | "builtins.anext" | "builtins.min" | "builtins.max" if first is not None:
-                self.solver.watch(first, lambda value: self.elements(value, call.result))
+                self.spread(first, call.result)
                 for argument in arguments[1:]:
                     self.solver.flow(argument.var, call.result)
             case "builtins.enumerate" if first is not None:
                 pair = SeqValue(call.node, call.module, "tuple", Var())
                 pair.items = {0: self.fresh(Typed("int")), 1: Var()}
-                self.solver.watch(first, lambda value: self.elements(value, pair.items[1]))
+                self.spread(first, pair.items[1])
                 self.solver.add(
                     call.result, [SeqValue(call.node, call.module, "generator", self.fresh(pair))]
                 )
@@ -178,7 +180,7 @@ class Foreign(Calls):
                 row = SeqValue(call.node, call.module, "tuple", Var())
                 for position, argument in enumerate(arguments):
                     item = row.items[position] = Var()
-                    self.solver.watch(argument.var, lambda value, item=item: self.elements(value, item))  # type: ignore[misc]
+                    self.spread(argument.var, item)
                 self.solver.add(call.result, [SeqValue(call.node, call.module, "generator", self.fresh(row))])
             case "asyncio.gather":
                 self._gather(call)
@@ -212,10 +214,9 @@ class Foreign(Calls):
         for argument in call.arguments[1:]:
             if argument.keyword is None:
                 item = Var()
-                self.solver.watch(argument.var, lambda value, item=item: self.elements(value, item))  # type: ignore[misc]
+                self.spread(argument.var, item)
                 passed.append(Argument(None, item, argument.node))
-        inner = Invocation(call.node, call.module, passed, mapped.element, call.scope)
-        self.solver.watch(call.arguments[0].var, lambda found: self._forward(found, inner, call))
+        self._run_in(call, call.arguments[0].var, passed, mapped.element)
         self.solver.add(call.result, [mapped])
 
     def _thread(self, call: Invocation) -> None:
@@ -225,8 +226,7 @@ class Foreign(Calls):
         if keywords is not None:
             passed.append(Argument("**", keywords.var, keywords.node))
         if target is not None:
-            inner = Invocation(call.node, call.module, passed, Var(), call.scope)
-            self.solver.watch(target.var, lambda found: self._forward(found, inner, call))
+            self._run_in(call, target.var, passed, Var())
         self.solver.add(call.result, [External("threading.Thread()")])
 
     def _getattr(self, call: Invocation) -> None:
@@ -284,6 +284,11 @@ class Foreign(Calls):
     def decorate(self, decorator: Var, decorated: Var, function: Function, node: cst.Decorator) -> Var:
         """What the name of ``function`` holds under ``decorator``."""
         result = Var()
+        argument = Argument(None, decorated, node)
+
+        def applied(outcome: Var) -> Invocation:
+            """``decorator(function)``; the node is only an identity."""
+            return Invocation(cst.Call(node.decorator), function.module, [argument], outcome)
 
         def on(found: Value) -> None:
             match found:
@@ -291,16 +296,11 @@ class Foreign(Calls):
                     self._external_decorator(path, function)
                     self.solver.flow(decorated, result)
                 case Function() if not _passes_through(found):
-                    call = Invocation(
-                        _AsCall(node).node, function.module, [Argument(None, decorated, node)], result
-                    )
-                    self.enter_function(found, call, None)
+                    self.enter_function(found, applied(result), None)
                 case Function() | Bound():
                     inner = found if isinstance(found, Function) else found.function
-                    call = Invocation(
-                        _AsCall(node).node, function.module, [Argument(None, decorated, node)], Var()
-                    )
-                    self.enter_function(inner, call, found.owner if isinstance(found, Bound) else None)
+                    owner = found.owner if isinstance(found, Bound) else None
+                    self.enter_function(inner, applied(Var()), owner)
                     self.solver.flow(decorated, result)
                 case Unknown() | Method():
                     function.escaped = True
@@ -321,13 +321,6 @@ class Foreign(Calls):
             function.bound = "property"
         elif not models.is_transparent(path):
             function.escaped = True
-
-
-class _AsCall:
-    """A decorator without arguments, seen as a call: the node is only used as an identity."""
-
-    def __init__(self, node: cst.Decorator) -> None:
-        self.node = cst.Call(node.decorator)
 
 
 def _is_callable(value: Value) -> bool:

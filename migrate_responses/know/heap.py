@@ -172,7 +172,7 @@ class Heap(ABC):
         if any(source is known for known in owner.derived):
             return
         owner.derived.append(source)
-        self.solver.watch(source, lambda value: self.elements(value, owner.element))
+        self.spread(source, owner.element)
 
     def element_at(self, owner: Value, index: int | None, target: Var) -> None:
         """``owner[index]`` flows to ``target``; without an index, any element."""
@@ -180,6 +180,10 @@ class Heap(ABC):
             self.solver.flow(owner.items[index], target)
         else:
             self.elements(owner, target)
+
+    def spread(self, source: Var, target: Var) -> None:
+        """What iterating over ``source`` gives flows to ``target``."""
+        self.solver.watch(source, lambda value: self.elements(value, target))
 
     @abstractmethod
     def elements(self, owner: Value, target: Var) -> None:
@@ -222,9 +226,7 @@ class Heap(ABC):
             self.solver.add(result, [known])
         self.join(known, source)
 
-    def operate(
-        self, value: Value, node: cst.BinaryOperation, other: Var, result: Var, module: Module
-    ) -> None:
+    def operate(self, value: Value, node: cst.BinaryOperation, result: Var, module: Module) -> None:
         """``left + right`` and its kin, for one value of one side."""
         plus = isinstance(node.operator, cst.Add)
         if plus and isinstance(value, SeqValue):

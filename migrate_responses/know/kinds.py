@@ -386,11 +386,11 @@ class Function(Value):
     module: Module
     name: str
     owner: Class | None
+    result: Var
     parameters: dict[str, Var] = field(default_factory=dict)
     positional: list[str] = field(default_factory=list)
     star: SeqValue | None = None
     double_star: DictValue | None = None
-    result: Var = field(default=None)  # type: ignore[assignment]
     yields: SeqValue | None = None
     callers: list[Invocation] = field(default_factory=list)
     decorators: list[Var] = field(default_factory=list)
@@ -408,8 +408,11 @@ class Class(Value):
     members: dict[str, Var] = field(default_factory=dict)
     annotations: dict[str, cst.BaseExpression] = field(default_factory=dict)
     bases: list[Var] = field(default_factory=list)
-    instance: Instance = field(default=None)  # type: ignore[assignment]
     lookups: dict[str, Var] = field(default_factory=dict)
+    instance: Instance = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.instance = Instance(self)
 
 
 @dataclass(eq=False, repr=False)

@@ -91,15 +91,15 @@ class Members(Heap):
 
     def _shape_member(self, shape: Shape, name: str, node: cst.CSTNode, target: Var) -> None:
         kind = shape.kind
-        if name in DUMPS or name in JSON_DUMPS:
-            self.solver.add(target, [Method(shape, name, node)])
-        elif kind is Kind.RAW:
-            self.solver.add(target, [Method(shape, name, node)])
-        elif kind in TEXTS:
-            self.solver.add(target, [Method(shape, name, node)])
-        elif shape.form != "object" or kind in _CONTAINERS:
-            self.solver.add(target, [Method(shape, name, node)])
-        elif kind is Kind.STREAM:
+        if (
+            name in DUMPS
+            or name in JSON_DUMPS
+            or kind is Kind.RAW
+            or kind in TEXTS
+            or shape.form != "object"
+            or kind in _CONTAINERS
+            or kind is Kind.STREAM
+        ):
             self.solver.add(target, [Method(shape, name, node)])
         elif kind is Kind.EVENT:
             self._event_member(shape, name, target)

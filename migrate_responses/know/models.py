@@ -203,7 +203,7 @@ def step(path: tuple[str, ...], name: str) -> bool:
 
 
 def is_client_class(path: str) -> bool:
-    """Whether ``path`` names a client class of the SDK: ``openai.OpenAI``, ``openai.lib.azure.AzureOpenAI``."""
+    """Whether ``path`` (``openai.OpenAI``, ``openai.lib.azure.AzureOpenAI``) is a client class of the SDK."""
     head, _, tail = path.rpartition(".")
     return tail in CLIENT_CLASSES and (head == "openai" or head.startswith(("openai._client", "openai.lib")))
 

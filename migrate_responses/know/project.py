@@ -67,23 +67,21 @@ class Project(Definitions):
     def _seed_methods(self) -> None:
         """``self`` is an instance of the class or of a subclass that inherits the method."""
         for function in self.functions.values():
-            if function.owner is None or not function.positional or function.bound == "static":
-                continue
-            first = function.parameters[function.positional[0]]
-            self.solver.add(first, [function.owner if function.bound == "class" else function.owner.instance])
+            owner = function.owner
+            if owner is not None and _is_method(function):
+                first = function.parameters[function.positional[0]]
+                self.solver.add(first, [owner if function.bound == "class" else owner.instance])
         self.solver.run()
         for cls in self.classes.values():
             for ancestor in self.ancestors(cls):
                 for name, var in ancestor.members.items():
-                    if name in cls.members:
-                        continue
-                    for found in list(var.values):
-                        if (
-                            isinstance(found, Function)
-                            and found.positional
-                            and found.bound in ("instance", "property")
-                        ):
-                            self.solver.add(found.parameters[found.positional[0]], [cls.instance])
+                    if name not in cls.members:
+                        self._inherit_methods(cls, var)
+
+    def _inherit_methods(self, cls: Class, methods: Var) -> None:
+        for found in list(methods.values):
+            if isinstance(found, Function) and found.positional and found.bound in ("instance", "property"):
+                self.solver.add(found.parameters[found.positional[0]], [cls.instance])
 
     def ancestors(self, cls: Class) -> list[Class]:
         """The project classes that ``cls`` inherits from, nearest first."""
@@ -156,35 +154,32 @@ class Project(Definitions):
         changed = False
         params = {item.name.value: item for item in syntax.parameters(function.node.params)}
         for name, var in function.parameters.items():
-            if var in self._seeded or (
-                function.owner is not None
-                and function.positional[:1] == [name]
-                and function.bound != "static"
-            ):
+            if var in self._seeded or (_is_method(function) and name == function.positional[0]):
                 continue
-            if function.callers and not function.escaped:
-                if any(not _is_plain(value) for value in var.values) or not _is_bare(var, params[name]):
-                    continue
+            if var.values and function.callers and not function.escaped:
+                continue
             self._seeded.add(var)
-            if function.star is not None and var is function.parameters.get(_star_name(function)):
+            if params[name] is function.node.params.star_arg:
                 continue
-            annotation = params[name].annotation
-            seeds: list[Value] = []
-            if annotation is not None:
-                seeds = list(instances_of(self, function.module, annotation.annotation))
-            known = any(isinstance(value, (Client, Instance, DictValue, SeqValue)) for value in var.values)
-            if not seeds and not known and not function.callers:
-                seeds = [Unknown(f"parameter `{name}`", params[name])]
-            elif function.escaped and not seeds:
-                seeds = [Unknown(f"parameter `{name}`", params[name])]
-            elif seeds and known:
-                seeds = []
+            seeds = self._seeds(function, params[name], var)
             if name in self._assumed and all(isinstance(seed, Unknown) for seed in seeds):
                 continue  # the user says what it is
             if seeds:
                 self.solver.add(var, seeds)
                 changed = True
         return changed
+
+    def _seeds(self, function: Function, param: cst.Param, var: Var) -> list[Value]:
+        """What a parameter is by its annotation, or for want of callers that are known."""
+        seeds: list[Value] = []
+        if param.annotation is not None:
+            seeds = list(instances_of(self, function.module, param.annotation.annotation))
+        known = any(isinstance(value, (Client, Instance, DictValue, SeqValue)) for value in var.values)
+        if seeds:
+            return [] if known else seeds
+        if function.escaped or not (known or function.callers):
+            return [Unknown(f"parameter `{param.name.value}`", param)]
+        return []
 
     def _seed_fields(self, cls: Class) -> bool:
         changed = False
@@ -200,15 +195,10 @@ class Project(Definitions):
         return changed
 
 
-def _star_name(function: Function) -> str | None:
-    star = function.node.params.star_arg
-    return star.name.value if isinstance(star, cst.Param) else None
+def _is_method(function: Function) -> bool:
+    """Whether the first parameter is the instance or the class."""
+    return function.owner is not None and bool(function.positional) and function.bound != "static"
 
 
 def _is_plain(value: Value) -> bool:
     return isinstance(value, (Const, Typed, Unknown))
-
-
-def _is_bare(var: Var, parameter: cst.Param) -> bool:
-    """Whether no caller passes anything for the parameter."""
-    return not var.values
