@@ -56,6 +56,9 @@ class _Applier(cst.CSTTransformer):
             if any(item in self._removed for item in before):
                 after = getattr(updated_node, field)
                 updated_node = updated_node.with_changes(**{field: tidy(before, after, self._removed)})
+        if isinstance(updated_node, cst.FormattedStringExpression):
+            assert isinstance(original_node, cst.FormattedStringExpression)
+            return _labelled(original_node, updated_node)
         result: cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode] = updated_node
         for edit in self._edits.get(original_node, ()):
             if not isinstance(result, cst.CSTNode):
@@ -66,6 +69,22 @@ class _Applier(cst.CSTTransformer):
         if result is cst.RemovalSentinel.REMOVE:
             self._removed.add(original_node)
         return result
+
+
+def _labelled(
+    original: cst.FormattedStringExpression, updated: cst.FormattedStringExpression
+) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
+    """``f"{x.y=}"`` prints how it is written: the old writing stays, as text."""
+    if updated.equal is None:
+        return updated
+    empty = cst.Module([])
+    parts = (original.whitespace_before_expression, original.expression, original.equal)
+    label = "".join(empty.code_for_node(part) for part in parts if part is not None)
+    conversion = updated.conversion or (None if updated.format_spec else "r")
+    plain = updated.with_changes(
+        equal=None, conversion=conversion, whitespace_before_expression=cst.SimpleWhitespace("")
+    )
+    return cst.FlattenSentinel([cst.FormattedStringText(label.replace("{", "{{").replace("}", "}}")), plain])
 
 
 def _requote(node: cst.FormattedString) -> cst.FormattedString:

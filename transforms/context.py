@@ -35,6 +35,7 @@ class Context:
         self.escapes = escapes
         self.plan = plan
         self.settings: Settings = plan.settings
+        self.done: set[tuple[Place, str]] = set()  # entries of shared dicts that have been seen to
         self._requests: dict[Site, Request] = {}
         self.memo: dict[str, object] = {}  # facts that rules derive once
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
@@ -71,6 +72,18 @@ class Context:
                     if shapes:
                         found.append((node, module, shapes))
         return found
+
+    @cached_property
+    def _senders(self) -> dict[DictValue, list[Site]]:
+        found: dict[DictValue, list[Site]] = {}
+        for site in self.sites:
+            for value in self.request(site).dicts:
+                found.setdefault(value, []).append(site)
+        return found
+
+    def senders(self, value: DictValue) -> list[Site]:
+        """The sites that get arguments from a dict: its keys change for all of them, or for none."""
+        return self._senders.get(value, [])
 
     @cached_property
     def _holders(self) -> dict[Value, list[tuple[cst.CSTNode, Module]]]:
@@ -112,7 +125,7 @@ class Context:
 
     def source(self, node: cst.CSTNode, module: Module, limit: int = 60) -> str:
         """``node`` as written, on one line, for a message."""
-        text = " ".join(module.tree.code_for_node(node).split())
+        text = " ".join(module.tree.code_for_node(node).split()).rstrip(",")
         return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -6,13 +6,15 @@ sees one parameter at one site and answers with an :class:`Action` for all place
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
 
+from ..decide.escapes import Way
 from ..know import models
 from ..know.kinds import Const, DictValue, External, Place, Site, Typed, Unknown, Value
+from ..know.modules import Module
 from .context import WRITES, Context, Keyword, Request, constants, is_none
 from .snippets import expr, operand, string
 
@@ -131,17 +133,45 @@ def _drop_none(context: Context, site: Site, request: Request, name: str) -> Non
 
 
 def _shared_dicts(context: Context, site: Site, request: Request) -> None:
-    """A dict whose keys change must not be read by anybody else."""
+    """A dict whose keys change must not be read by anybody else, nor looked at as data."""
+    own = {argument.node for argument in site.invocation.arguments}
     for value in request.dicts:
         if not any(name not in UNCHANGED for name in value.places):
             continue
         for escape in context.escapes.of(value):
-            if escape.way.name == "DISPLAY":
-                continue
-            if escape.node in {argument.node for argument in site.invocation.arguments}:
+            if escape.way is Way.DISPLAY or escape.node in own:
                 continue
             detail = f"the dict of arguments is also {escape.way.value} {escape.to}"
             context.manual(escape.node, escape.module, [site], "MR120", detail)
+        for node, module in context.holders(value):
+            if _is_looked_at(context, node, module):
+                text = context.source(module.parents[node], module)
+                context.manual(node, module, [site], "MR120", f"`{text}` looks at the names of the arguments")
+
+
+_LISTS_KEYS = frozenset({"sorted", "list", "tuple", "set", "enumerate", "iter", "reversed", "max", "min"})
+
+
+def _is_looked_at(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether the keys of the dict ``node`` are listed where it stands."""
+    parent = module.parents.get(node)
+    match parent:
+        case cst.Attribute(attr=cst.Name(value="keys")):
+            return True
+        case cst.Attribute(attr=cst.Name(value="items")):
+            call = module.parents[parent]
+            loop = module.parents.get(call)
+            return not (isinstance(loop, cst.CompFor) and isinstance(module.parents.get(loop), cst.DictComp))
+        case cst.For() | cst.CompFor():
+            return parent.iter is node
+        case cst.Arg(star=""):
+            call = module.parents[parent]
+            return isinstance(call, cst.Call) and any(
+                isinstance(callee, External) and callee.path.removeprefix("builtins.") in _LISTS_KEYS
+                for callee in context.project.values(call.func)
+            )
+        case _:
+            return False
 
 
 # -- doing it ----------------------------------------------------------------------------
@@ -156,26 +186,30 @@ def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -
         if action.hold == "manual":
             return
     for item in keywords:
-        _place(context, site, item, action)
+        if item.holder is None:
+            _place(context, [site], item, action)
+        elif (item.place, action.code) not in context.done:
+            context.done.add((item.place, action.code))
+            _place(context, context.senders(item.holder), item, action)
 
 
-def _place(context: Context, site: Site, item: Keyword, action: Action) -> None:
+def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Action) -> None:
     place = item.place
     node = place.node
     # A place with only None at a call that is otherwise given a value: `timeout=None` and the like.
     drop = action.drop
     match place.how:
         case "keyword" if isinstance(node, cst.Arg):
-            context.edit(node, place.module, [site], _remove if drop else _argument(action), action.code)
+            context.edit(node, place.module, sites, _remove if drop else _argument(action), action.code)
         case "literal" if isinstance(node, cst.DictElement):
-            context.edit(node, place.module, [site], _remove if drop else _element(action), action.code)
+            context.edit(node, place.module, sites, _remove if drop else _element(action), action.code)
         case "store" if isinstance(node, cst.Subscript):
-            _store(context, site, place, action)
+            _store(context, sites, place, action)
         case _ if drop or action.wrap is not None:
             detail = f"`{context.source(node, place.module)}` looks at an argument that changes its form"
-            context.manual(node, place.module, [site], "MR120", detail)
+            context.manual(node, place.module, sites, "MR120", detail)
         case _:
-            rename_key(context, site, place, action.name or item.name, action.code)
+            rename_key(context, sites, place, action.name or item.name, action.code)
 
 
 def _remove(original: cst.CSTNode, updated: cst.CSTNode) -> cst.RemovalSentinel:
@@ -201,23 +235,23 @@ def _element(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode
     return apply
 
 
-def _store(context: Context, site: Site, place: Place, action: Action) -> None:
+def _store(context: Context, sites: Sequence[Site], place: Place, action: Action) -> None:
     """``params["x"] = value``: the key, the value, or the whole statement."""
     module, node = place.module, place.node
     assignment = _assignment(context, place)
     if assignment is None:
         detail = f"`{context.source(node, module)}` is assigned in an unusual way"
-        context.manual(node, module, [site], "MR119", detail)
+        context.manual(node, module, sites, "MR119", detail)
         return
     if action.drop:
         line = module.parents[assignment]
         if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
-            context.edit(line, module, [site], _remove, action.code)
+            context.edit(line, module, sites, _remove, action.code)
         else:
-            context.edit(assignment, module, [site], _pass, action.code)
+            context.edit(assignment, module, sites, _pass, action.code)
         return
     if action.name:
-        rename_key(context, site, place, action.name, action.code)
+        rename_key(context, sites, place, action.name, action.code)
     if action.wrap is not None:
         wrap = action.wrap
 
@@ -225,7 +259,7 @@ def _store(context: Context, site: Site, place: Place, action: Action) -> None:
             assert isinstance(updated, cst.BaseExpression)
             return wrap(updated)
 
-        context.edit(assignment.value, module, [site], apply, action.code)
+        context.edit(assignment.value, module, sites, apply, action.code)
 
 
 def _assignment(context: Context, place: Place) -> cst.Assign | None:
@@ -238,16 +272,16 @@ def _pass(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     return cst.Pass()
 
 
-def rename_key(context: Context, site: Site, place: Place, name: str, code: str) -> None:
+def rename_key(context: Context, sites: Sequence[Site], place: Place, name: str, code: str) -> None:
     """Write another key where a dict is subscripted, asked or popped."""
     key = key_node(place)
     if isinstance(key, cst.Arg):
-        context.edit(key, place.module, [site], lambda o, u: u.with_changes(keyword=cst.Name(name)), code)
+        context.edit(key, place.module, sites, lambda o, u: u.with_changes(keyword=cst.Name(name)), code)
     elif isinstance(key, cst.SimpleString):
-        context.edit(key, place.module, [site], lambda o, u: string(name, o), code)
+        context.edit(key, place.module, sites, lambda o, u: string(name, o), code)
     else:
         detail = f"`{context.source(place.node, place.module)}`: the key is not written there"
-        context.manual(place.node, place.module, [site], "MR119", detail)
+        context.manual(place.node, place.module, sites, "MR119", detail)
 
 
 def key_node(place: Place) -> cst.CSTNode | None:
@@ -372,7 +406,7 @@ def _verbosity(parameter: Parameter) -> Action:
         if all(isinstance(place.node, cst.Arg) for place in parameter.places):
             return Action("MR104", drop=True)  # written into text= by the rule for response_format
         return Action("MR104", hold="manual", detail="`verbosity` and `response_format` meet in one `text` argument")
-    return Action("MR104", "text", wrap=optional('{"verbosity": value}', parameter))
+    return Action("MR104", "text", wrap=lambda value: expr('{"verbosity": value}', value=value))
 
 
 _RESPONSES_BODY = UNCHANGED | frozenset(

@@ -132,7 +132,7 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
     sites = set(known.messages[message])
     if forms == {Form.RESULT} and key in _RESULT_NAMES and place.how != "contains":
         for site in sites:
-            rename_key(context, site, place, _RESULT_NAMES[key], "MR212")
+            rename_key(context, [site], place, _RESULT_NAMES[key], "MR212")
     elif forms == {Form.RESULT} and key == "name":
         context.manual(place.node, place.module, sites, "MR506", "the `name` of a tool result is read")
     else:

@@ -178,7 +178,7 @@ def _verbosity(context: Context, site: Site) -> cst.BaseExpression | None:
 def _argument(context: Context, site: Site, item: Keyword, verbosity: cst.BaseExpression | None) -> None:
     place = item.place
     if place.how in ("contains", "delete"):
-        rename_key(context, site, place, "text", "MR105")
+        rename_key(context, [site], place, "text", "MR105")
     elif place.var is not None and (
         (is_none(place.var) and _is_literal_none(place)) or _is_plain_text(place)
     ):
@@ -204,7 +204,7 @@ def _wrap(
         if _is_absent(value):
             return value
         if isinstance(value, cst.IfExp) and (_is_absent(value.body) or _is_absent(value.orelse)):
-            return value.with_changes(body=wrap(value.body), orelse=wrap(value.orelse))
+            return value.with_changes(body=_arm(wrap, value.body), orelse=_arm(wrap, value.orelse))
         if verbosity is not None:
             return around(
                 expr('{"format": value, "verbosity": verbosity}', value=value, verbosity=verbosity), value
@@ -213,9 +213,19 @@ def _wrap(
             return around(expr('{"format": value}', value=value), value)
         if omitted:
             return expr('{"format": value} if check else check', value=value, check=operand(value))
-        return expr('{"format": value} if check is not None else None', value=value, check=operand(value))
+        # The API wants no null here (openai.types.responses.ResponseTextConfigParam).
+        return expr('{"format": value or {"type": "text"}}', value=operand(value))
 
     return wrap
+
+
+def _arm(
+    wrap: Callable[[cst.BaseExpression], cst.BaseExpression], value: cst.BaseExpression
+) -> cst.BaseExpression:
+    """One arm of a conditional format: plain text where it was None."""
+    if isinstance(value, cst.Name) and value.value == "None":
+        return expr('{"format": {"type": "text"}}')
+    return wrap(value)
 
 
 def _is_absent(node: cst.BaseExpression) -> bool:

@@ -7,12 +7,14 @@ None could be seen by somebody, the read becomes ``resp.output_text or None`` an
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
 from ..decide.escapes import Way
+from ..decide.plan import Apply
 from ..know.kinds import Const, Kind, Shape, Site, Value
-from ..know.modules import Module
+from ..know.modules import Module, walk
 from .access import Template, truth_tested
 from .context import Context
 from .response_format import may_refuse
@@ -41,6 +43,8 @@ def _is_read(context: Context, node: cst.BaseExpression) -> bool:
 
 def none_is_seen(context: Context, site: Site) -> bool:
     """Whether the text can have been None, and somebody would notice."""
+    if site in _tellers(context):
+        return True
     request = context.request(site)
     if not (request.passes_tools or may_refuse(context, site)):
         return False
@@ -49,6 +53,58 @@ def none_is_seen(context: Context, site: Site) -> bool:
             if escape.way in (Way.DISPLAY, Way.ARGUMENT, Way.TEXT, Way.RETURN, Way.STORE, Way.YIELD):
                 return True
     return _kept(context, site)
+
+
+def _tellers(context: Context) -> frozenset[Site]:
+    """The sites whose text the code itself tells apart: None from "", or None by the error it causes."""
+    known = _TELLERS.get(context)
+    if known is None:
+        nones: set[Site] = set()
+        empties: set[Site] = set()
+        both: set[Site] = set()
+        for node, module, shapes in context.shaped:
+            sites = {shape.site for shape in shapes if shape.kind is Kind.CONTENT}
+            if not sites or not isinstance(node, cst.BaseExpression):
+                continue
+            parent = module.parents.get(node)
+            if isinstance(parent, cst.Match) or (isinstance(parent, cst.Attribute) and is_caught(node, module)):
+                both |= sites
+            elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
+                other = _compared(node, module)
+                if other is not None and _is_none(other):
+                    nones |= sites
+                elif isinstance(other, cst.SimpleString) and other.evaluated_value == "":
+                    empties |= sites
+        known = _TELLERS[context] = frozenset(both | (nones & empties))
+    return known
+
+
+_TELLERS: WeakKeyDictionary[Context, frozenset[Site]] = WeakKeyDictionary()
+
+
+def _compared(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
+    """The other side of a comparison with ``node``."""
+    parent = module.parents[node]
+    comparison = parent if isinstance(parent, cst.Comparison) else module.parents[parent]
+    assert isinstance(comparison, cst.Comparison)
+    if len(comparison.comparisons) != 1:
+        return None
+    return comparison.comparisons[0].comparator if comparison.left is node else comparison.left
+
+
+def is_caught(node: cst.CSTNode, module: Module) -> bool:
+    """Whether a handler around ``node`` waits for the error that None gives."""
+    below: cst.CSTNode = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return False
+        if isinstance(parent, cst.Try) and parent.body is below:
+            for handler in parent.handlers:
+                names = {inner.value for inner in walk(handler.type or handler.body) if isinstance(inner, cst.Name)}
+                if handler.type is not None and names & {"AttributeError", "TypeError"}:
+                    return True
+        below = parent
+    return False
 
 
 def _kept(context: Context, site: Site) -> bool:
@@ -97,13 +153,9 @@ def _settled(node: cst.CSTNode, module: Module) -> bool:
     ):
         return True
     if isinstance(parent, cst.Attribute):
-        return True  # None had no attributes
-    if (
-        isinstance(parent, cst.Comparison)
-        and parent.left is node
-        and _is_none(parent.comparisons[0].comparator)
-    ):
-        return True
+        return not is_caught(node, module)  # None had no attributes
+    if isinstance(parent, cst.Match):
+        return False
     return truth_tested(module, node) or _is_guarded(node, module)
 
 
@@ -142,11 +194,8 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, shapes: li
     sites = {shape.site for shape in shapes}
     parent = module.parents.get(node)
     match parent:
-        case cst.Comparison(left=left, comparisons=[target]) if left is node and _is_none(target.comparator):
-            wanted = isinstance(target.operator, (cst.IsNot, cst.NotEqual))
-            if isinstance(target.operator, (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)):
-                bare = truth_tested(module, parent) or not wanted
-                context.edit(parent, module, sites, _truth(wanted, bare), "MR310")
+        case cst.Comparison() | cst.ComparisonTarget():
+            _compare(context, node, module, sites)
         case cst.BooleanOperation(operator=cst.Or(), left=left, right=right) if left is node:
             values = context.project.values(node)
             if (
@@ -159,6 +208,22 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, shapes: li
             return
 
 
+def _compare(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
+    """``text is None``, either way round."""
+    other = _compared(node, module)
+    if other is None or not _is_none(other):
+        return
+    parent = module.parents[node]
+    comparison = parent if isinstance(parent, cst.Comparison) else module.parents[parent]
+    assert isinstance(comparison, cst.Comparison)
+    operator = comparison.comparisons[0].operator
+    wanted = isinstance(operator, (cst.IsNot, cst.NotEqual))
+    if isinstance(operator, (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)):
+        bare = truth_tested(module, comparison) or not wanted
+        swapped = comparison.left is not node
+        context.edit(comparison, module, sites, _truth(wanted, bare, swapped), "MR310")
+
+
 def _is_none(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
 
@@ -169,10 +234,10 @@ def _text(value: Value) -> bool:
     return isinstance(value, Shape) and value.kind is Kind.CONTENT
 
 
-def _truth(wanted: bool, bare: bool):  # type: ignore[no-untyped-def]
+def _truth(wanted: bool, bare: bool, swapped: bool) -> Apply:
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Comparison)
-        left = updated.left
+        left = updated.comparisons[0].comparator if swapped else updated.left
         if wanted:
             result: cst.BaseExpression = left if bare else expr("bool(x)", x=left)
         else:

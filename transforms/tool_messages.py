@@ -70,7 +70,7 @@ def _entry(context: Context, key: str, place: Place, sites: set[Site]) -> None:
         context.edit(node, module, sites, _renamed(_NAMES[key]), "MR212")
     else:
         for site in sites:
-            rename_key(context, site, place, _NAMES[key], "MR212")
+            rename_key(context, [site], place, _NAMES[key], "MR212")
 
 
 def _typed(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
