@@ -7,8 +7,17 @@ from typing import TypeVar
 
 import libcst as cst
 
-Item = TypeVar("Item", cst.Arg, cst.DictElement, cst.Element)
-_SIMPLE = (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.SimpleString, cst.List, cst.Dict, cst.Integer)
+Item = TypeVar("Item", bound=cst.Arg | cst.BaseElement | cst.BaseDictElement)
+_SIMPLE = (
+    cst.Name,
+    cst.Attribute,
+    cst.Subscript,
+    cst.Call,
+    cst.SimpleString,
+    cst.List,
+    cst.Dict,
+    cst.Integer,
+)
 
 
 def expr(template: str, **parts: cst.BaseExpression) -> cst.BaseExpression:
@@ -90,7 +99,9 @@ def is_simple(node: cst.BaseExpression) -> bool:
 
 def key_of(element: cst.CSTNode) -> str | None:
     """The constant string key of a dict element."""
-    if isinstance(element, cst.DictElement) and isinstance(element.key, (cst.SimpleString, cst.ConcatenatedString)):
+    if isinstance(element, cst.DictElement) and isinstance(
+        element.key, (cst.SimpleString, cst.ConcatenatedString)
+    ):
         value = element.key.evaluated_value
         return value if isinstance(value, str) else None
     return None
@@ -105,11 +116,6 @@ def entry(node: cst.Dict, key: str) -> cst.DictElement | None:
     return None
 
 
-def unmultiline(node: cst.BaseParenthesizableWhitespace) -> bool:
-    """Whether white space stays on one line."""
-    return not isinstance(node, cst.ParenthesizedWhitespace)
-
-
 def append(items: Sequence[Item], item: Item, opening: cst.BaseParenthesizableWhitespace) -> list[Item]:
     """``items`` with ``item`` at the end, laid out as the others are.
 
@@ -117,37 +123,43 @@ def append(items: Sequence[Item], item: Item, opening: cst.BaseParenthesizableWh
     """
     if not items:
         return [item]
-    last = items[-1]
-    between = _separator(items, opening)
-    closing = last.comma
-    if isinstance(closing, cst.Comma):
-        after = closing.whitespace_after
-        trailing_comment = isinstance(after, cst.ParenthesizedWhitespace) and after.first_line.comment is not None
-        inner = between
-        if trailing_comment and isinstance(between, cst.ParenthesizedWhitespace):
-            assert isinstance(after, cst.ParenthesizedWhitespace)
-            inner = between.with_changes(first_line=after.first_line)
-            plain = cst.TrailingWhitespace(newline=after.first_line.newline)
-            closing = closing.with_changes(whitespace_after=after.with_changes(first_line=plain))
-        head = last.with_changes(comma=cst.Comma(whitespace_after=inner))
-        return [*items[:-1], head, item.with_changes(comma=closing)]
-    tail = {}
-    if isinstance(last, cst.Arg):
-        tail = {"whitespace_after_arg": last.whitespace_after_arg}
-        last = last.with_changes(whitespace_after_arg=cst.SimpleWhitespace(""))
-        whitespace = tail["whitespace_after_arg"]
-        if isinstance(whitespace, cst.ParenthesizedWhitespace) and whitespace.first_line.comment is not None:
-            between = whitespace.with_changes(last_line=_last_line(between))
-            tail = {"whitespace_after_arg": whitespace.with_changes(first_line=cst.TrailingWhitespace(newline=whitespace.first_line.newline))}
-    head = last.with_changes(comma=cst.Comma(whitespace_after=between))
-    return [*items[:-1], head, item.with_changes(**tail)]
+    last, between = items[-1], _separator(items, opening)
+    if isinstance(last.comma, cst.Comma):
+        between, after = _hand_comment(last.comma.whitespace_after, between)
+        item = _changed(item, comma=last.comma.with_changes(whitespace_after=after))
+    elif isinstance(last, cst.Arg):
+        between, after = _hand_comment(last.whitespace_after_arg, between)
+        last = _changed(last, whitespace_after_arg=cst.SimpleWhitespace(""))
+        item = _changed(item, whitespace_after_arg=after)
+    head = _changed(last, comma=cst.Comma(whitespace_after=between))
+    return [*items[:-1], head, item]
 
 
-def _last_line(node: cst.BaseParenthesizableWhitespace) -> cst.SimpleWhitespace:
-    return node.last_line if isinstance(node, cst.ParenthesizedWhitespace) else cst.SimpleWhitespace("    ")
+def _changed(item: Item, **changes: object) -> Item:
+    """``item.with_changes``, which forgets the type of a type variable."""
+    changed = item.with_changes(**changes)
+    assert isinstance(changed, type(item))
+    return changed
 
 
-def _separator(items: Sequence[Item], opening: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
+def _hand_comment(
+    after: cst.BaseParenthesizableWhitespace, between: cst.BaseParenthesizableWhitespace
+) -> tuple[cst.BaseParenthesizableWhitespace, cst.BaseParenthesizableWhitespace]:
+    """``between`` with the comment at the end of the line before ``after``, and ``after`` without it.
+
+    What stands after the last item will stand after the new one; its comment stays with its own line.
+    """
+    if not isinstance(after, cst.ParenthesizedWhitespace) or after.first_line.comment is None:
+        return between, after
+    if not isinstance(between, cst.ParenthesizedWhitespace):  # items on one line stay on one
+        return between, after
+    plain = cst.TrailingWhitespace(newline=after.first_line.newline)
+    return between.with_changes(first_line=after.first_line), after.with_changes(first_line=plain)
+
+
+def _separator(
+    items: Sequence[Item], opening: cst.BaseParenthesizableWhitespace
+) -> cst.BaseParenthesizableWhitespace:
     """The white space between two items, without comments."""
     model: cst.BaseParenthesizableWhitespace | None = None
     for item in items[:-1]:
@@ -161,39 +173,43 @@ def _separator(items: Sequence[Item], opening: cst.BaseParenthesizableWhitespace
     return model if model.empty is False else cst.SimpleWhitespace(" ")
 
 
-def tidy(
-    original: Sequence[cst.CSTNode], updated: Sequence[cst.CSTNode], removed: set[cst.CSTNode]
-) -> list[cst.CSTNode]:
-    """Commas and comments after the items ``removed`` of a container are gone.
+def tidy(original: Sequence[Item], updated: Sequence[Item], removed: set[cst.CSTNode]) -> list[Item]:
+    """``updated`` with its commas and comments in order after the items ``removed`` of ``original`` are gone.
 
     Comments that stood above the item after a removed one move to the comma before it; the last
     item left ends as the last one did.
     """
     rest = iter(updated)
-    kept: list[cst.CSTNode] = []
+    kept: list[Item] = []
     for item in original:
         if item not in removed:
             kept.append(next(rest))
-            continue
-        comma = getattr(item, "comma", None)
-        if not kept or not isinstance(comma, cst.Comma):
-            continue
-        after = comma.whitespace_after
-        if isinstance(after, cst.ParenthesizedWhitespace) and any(line.comment for line in after.empty_lines):
-            kept[-1] = _with_lines(kept[-1], after)
+        elif kept and isinstance(item.comma, cst.Comma):
+            after = item.comma.whitespace_after
+            if isinstance(after, cst.ParenthesizedWhitespace) and any(
+                line.comment for line in after.empty_lines
+            ):
+                kept[-1] = _with_lines(kept[-1], after)
     kept.extend(rest)
-    if kept and original and original[-1] in removed:
-        changes = {"comma": getattr(original[-1], "comma")}
-        if isinstance(kept[-1], cst.Arg) and isinstance(original[-1], cst.Arg):
-            changes["whitespace_after_arg"] = original[-1].whitespace_after_arg
-        kept[-1] = kept[-1].with_changes(**changes)
+    if kept and original[-1] in removed:
+        kept[-1] = _ended(kept[-1], original[-1])
     return kept
 
 
-def _with_lines(item: cst.CSTNode, after: cst.ParenthesizedWhitespace) -> cst.CSTNode:
-    comma = getattr(item, "comma", None)
-    if not isinstance(comma, cst.Comma) or not isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
+def _ended(item: Item, last: Item) -> Item:
+    """``item`` with the comma and the white space that ``last`` ends in."""
+    item = _changed(item, comma=last.comma)
+    if isinstance(last, cst.Arg):
+        item = _changed(item, whitespace_after_arg=last.whitespace_after_arg)
+    return item
+
+
+def _with_lines(item: Item, after: cst.ParenthesizedWhitespace) -> Item:
+    comma = item.comma
+    if not isinstance(comma, cst.Comma) or not isinstance(
+        comma.whitespace_after, cst.ParenthesizedWhitespace
+    ):
         return item
     own = comma.whitespace_after
     lines = [*own.empty_lines, *after.empty_lines]
-    return item.with_changes(comma=comma.with_changes(whitespace_after=own.with_changes(empty_lines=lines)))
+    return _changed(item, comma=comma.with_changes(whitespace_after=own.with_changes(empty_lines=lines)))
