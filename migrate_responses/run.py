@@ -261,12 +261,17 @@ class _Run:
     # -- reporting -----------------------------------------------------------------------
 
     def _todo(self, flow: Flow, site: Site) -> str:
+        """The line above a site that stays; no line numbers, for the TODOs above would change them."""
         reasons = self._reasons(flow)
-        first = next((r for r in reasons if r.level is reasons[0].level and _within(r, site)), reasons[0])
+        own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
+        candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
+        first = next((reason for reason in candidates if _within(reason, site)), candidates[0])
         text = f"{first.code} {sentence(first)}"
-        if first.module is not site.module:  # no line numbers: a TODO above would change them
+        if not own:
+            text = f"{first.code} goes together with a call that stays: {sentence(first)}"
+        if first.module is not site.module:
             text = f"{text} (in {first.module.path})"
-        others = list(dict.fromkeys(reason.code for reason in reasons if reason.code != first.code))
+        others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
         if others:
             text = f"{text}; also {', '.join(others)}"
         return f"{text}.".replace("\n", " ")

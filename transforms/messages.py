@@ -248,6 +248,8 @@ def hoistable(context: Context, site: Site, node: cst.List) -> tuple[cst.BaseEle
     content = entry(first.value, "content")
     if content is None or not is_str(context, content.value):
         return None
+    if constants(context.project.vars.get(content.value)) == [""]:
+        return None  # empty instructions are none at all
     if any(key_of(element) not in ("role", "content") for element in first.value.elements):
         return None
     others = context.project.values(node)

@@ -139,10 +139,11 @@ def _shared_dicts(context: Context, site: Site, request: Request) -> None:
         if not any(name not in UNCHANGED for name in value.places):
             continue
         for escape in context.escapes.of(value):
-            if escape.way is Way.DISPLAY or escape.node in own:
+            if escape.node in own:
                 continue
+            hold = context.unsafe if escape.way is Way.DISPLAY else context.manual
             detail = f"the dict of arguments is also {escape.way.value} {escape.to}"
-            context.manual(escape.node, escape.module, [site], "MR120", detail)
+            hold(escape.node, escape.module, [site], "MR120", detail)
         for node, module in context.holders(value):
             if _is_looked_at(context, node, module):
                 text = context.source(module.parents[node], module)

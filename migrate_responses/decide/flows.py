@@ -17,6 +17,7 @@ class Flow:
     number: int
     sites: list[Site]
     reasons: list[Reason] = field(default_factory=list)
+    owners: dict[Reason, set[Site]] = field(default_factory=dict)  # the sites a reason is about
     edits: list[Edit] = field(default_factory=list)
     imports: list[NewImport] = field(default_factory=list)
     skipped: bool = False
@@ -81,6 +82,7 @@ def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
         for root in dict.fromkeys(groups.find(site) for site in owners):
             if reason not in found[root].reasons:
                 found[root].reasons.append(reason)
+            found[root].owners.setdefault(reason, set()).update(owners)
     for needed in plan.imports:
         for root in {groups.find(site) for site in needed.sites}:
             found[root].imports.append(needed)
