@@ -56,9 +56,12 @@ def plan(context: Context) -> None:
                 context.edit(target, region.module, region.sites, lambda o, u, name=name: name, "MR401")  # type: ignore[misc]
     understood |= stream_calls.outside(context, understood)
     understood |= stream_helper.plan(context)
-    for node, module, shapes in context.shaped:
-        if isinstance(node, cst.BaseExpression):
-            _leftover(context, node, module, shapes, understood)
+    for streams in (True, False):  # what becomes of a stream explains what its chunks are used for
+        for node, module, shapes in context.shaped:
+            if any(shape.kind is Kind.STREAM for shape in shapes) is streams and isinstance(
+                node, cst.BaseExpression
+            ):
+                _leftover(context, node, module, shapes, understood)
     for site in context.sites:
         _escapes(context, site)
 
@@ -88,7 +91,7 @@ def regions(context: Context) -> Iterator[Region]:
                     whole = _comprehension(module, node)
                     if sites and whole is not None:
                         new = rename(module, node, whole, target.value)
-                        roots = [_element(whole), *(test.test for test in node.ifs)]
+                        roots: list[cst.CSTNode] = [_element(whole), *(test.test for test in node.ifs)]
                         yield Region(context, module, node, roots, target.value, sites, new)
                 case cst.FunctionDef():
                     function = context.project.functions.get(node)

@@ -13,13 +13,28 @@ import libcst as cst
 
 from ..know.kinds import Class, DictValue, External, Kind, SeqValue, Value
 from ..know.modules import Module, walk
-from .access import replace_read, same
+from .access import named, replace_read, same
 from .context import Context
-from .snippets import attribute
 from .stream_region import Region
 
 _GATHERING = frozenset(
-    ["append", "extend", "setdefault", "update", "get", "add", "insert", "len", "dict", "list", "str", "int", "getattr", "hasattr", "isinstance", "defaultdict", "SimpleNamespace"]
+    (
+        *(
+            "append",
+            "extend",
+            "setdefault",
+            "update",
+            "get",
+            "add",
+            "insert",
+            "len",
+            "dict",
+            "list",
+            "str",
+            "int",
+        ),
+        *("getattr", "hasattr", "isinstance", "defaultdict", "SimpleNamespace"),
+    )
 )
 _NAMES = {"id": "call_id", "name": "name", "arguments": "arguments"}
 
@@ -139,10 +154,11 @@ def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:
     for node in inside:
         if isinstance(node, cst.Subscript) and any(map(region.is_index, _keys(node))):
             dicts.update(value for value in project.values(node.value) if isinstance(value, DictValue))
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.args:
-            if region.is_index(node.args[0].value):
-                owners = project.values(node.func.value)
-                dicts.update(value for value in owners if isinstance(value, DictValue))
+        match node:
+            case cst.Call(func=cst.Attribute(value=owner), args=[first, *_]) if region.is_index(first.value):
+                dicts.update(value for value in project.values(owner) if isinstance(value, DictValue))
+            case _:
+                continue
     for value in dicts:
         assert isinstance(value, DictValue)
         for holder, module in region.context.holders(value):
@@ -192,10 +208,7 @@ def outside(context: Context, understood: set[cst.CSTNode]) -> set[cst.CSTNode]:
             if kinds == {Kind.DELTA_CALL} and name == "function":
                 context.edit(parent, module, sites, replace_read(same), "MR408")
             elif name in _NAMES:
-                new = _NAMES[name]
-                context.edit(
-                    parent, module, sites, replace_read(lambda base, new=new: attribute(base, new)), "MR408"
-                )  # type: ignore[misc]
+                context.edit(parent, module, sites, replace_read(named(_NAMES[name])), "MR408")
             else:
                 continue
             found.add(node)

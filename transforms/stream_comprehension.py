@@ -7,10 +7,10 @@ import libcst as cst
 from .snippets import expr
 from .stream_need import WANTS, Need
 from .stream_parts import TEXT_TEST, On
-from .stream_reads import Reads
+from .stream_tests import Tests
 
 
-class Comprehension(Reads):
+class Comprehension(Tests):
     """Rewrites the element and the conditions of one comprehension."""
 
     def run(self) -> None:

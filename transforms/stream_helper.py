@@ -1,4 +1,4 @@
-"""``client.chat.completions.stream(...)``: its events have other names (MR407). Raw responses stay as they are.
+"""``client.chat.completions.stream(...)``: its events have other names (MR407). Raw responses stay.
 
 An event of the helper is known by the test of its ``type`` around the code that reads it.
 """
@@ -47,7 +47,10 @@ _ITEM_FIELDS = {"arguments": "item.arguments", "name": "item.name", "index": "ou
 
 _STREAM_MEMBERS = {"get_final_completion": "get_final_response", "until_done": "until_done", "close": "close"}
 _RAW_MEMBERS = frozenset(
-    ["headers", "status_code", "http_request", "http_response", "http_version", "request_id", "parse", "close", "method", "url", "elapsed", "is_closed", "retries_taken"]
+    (
+        *("headers", "status_code", "http_request", "http_response", "http_version", "request_id", "method"),
+        *("url", "elapsed", "is_closed", "retries_taken", "parse", "close"),
+    )
 )
 
 
@@ -179,10 +182,8 @@ def _type_around(context: Context, node: cst.CSTNode, module: Module) -> str | N
     """The type that an event is known to have at ``node``."""
     child = node
     for parent in module.ancestors(node):
-        if (
-            (isinstance(parent, (cst.If, cst.IfExp))
-            and child is parent.body)
-            or isinstance(parent, cst.BooleanOperation)
+        if (isinstance(parent, (cst.If, cst.IfExp)) and child is parent.body) or isinstance(
+            parent, cst.BooleanOperation
         ):
             test = parent.left if isinstance(parent, cst.BooleanOperation) else parent.test
             for comparison in _tests(test):

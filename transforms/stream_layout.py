@@ -37,7 +37,8 @@ class Layout:
 
     def apply(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         """The block, rebuilt."""
-        assert isinstance(original, cst.BaseSuite) and isinstance(updated, cst.BaseSuite)
+        assert isinstance(original, cst.BaseSuite)
+        assert isinstance(updated, cst.BaseSuite)
         flat = self._flat(original, updated)
         if flat and flat[0][0] is not original.body[0]:
             flat[0] = (flat[0][0], _at_the_top(flat[0][1]))
@@ -78,7 +79,8 @@ class Layout:
 
     def _dissolve(self, old: cst.CSTNode, new: cst.CSTNode) -> list[tuple[cst.CSTNode, cst.BaseStatement]]:
         body, orelse = self.dissolved[old]
-        assert isinstance(old, (cst.If, cst.For, cst.While)) and isinstance(new, (cst.If, cst.For, cst.While))
+        assert isinstance(old, (cst.If, cst.For, cst.While))
+        assert isinstance(new, (cst.If, cst.For, cst.While))
         found = self._flat(old.body, new.body) if body else []
         if orelse and isinstance(new.orelse, cst.Else) and isinstance(old.orelse, cst.Else):
             found += self._flat(old.orelse.body, new.orelse.body)
@@ -106,7 +108,7 @@ class Layout:
         return result
 
     def _under(self, guard: Guard, run: list[cst.BaseStatement]) -> list[cst.BaseStatement]:
-        above = [line for line in getattr(run[0], "leading_lines", ())]
+        above = list(getattr(run[0], "leading_lines", ()))
         blank = []
         while above and above[0].comment is None:
             blank.append(above.pop(0))

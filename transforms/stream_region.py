@@ -126,7 +126,7 @@ class Region:
                 return False
 
     def piece(self, node: cst.BaseExpression) -> str | None:
-        """``id``, ``name``, ``arguments``, ``index`` or ``type`` of a streamed call, if ``node`` reads one."""
+        """Which of ``id name arguments index type`` of a streamed call ``node`` reads, if it does."""
         if (
             isinstance(node, cst.BooleanOperation)
             and isinstance(node.operator, cst.Or)
