@@ -90,9 +90,10 @@ class Ambient:
 
     def _assignments(self) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
         for call, callees in self._project.callees.items():
-            if External("os.environ.setdefault") in callees and len(call.arguments) > 1:
+            names = {value.path for value in callees if isinstance(value, External)}
+            if "os.environ.setdefault" in names and len(call.arguments) > 1:
                 yield from self._setdefault(call)
-        if not any(path == "os.environ" for path, _ in self._project.external_fields):
+        if not any(owner.path == "os.environ" for owner, _ in self._project.external_fields):
             return
         for module in self._project.modules:
             for node in module.parents:
@@ -108,9 +109,10 @@ class Ambient:
     def _store(
         self, target: cst.BaseExpression, node: cst.Assign, module: Module
     ) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
-        if not isinstance(target, cst.Subscript) or External("os.environ") not in self._project.values(
-            target.value
-        ):
+        if not isinstance(target, cst.Subscript):
+            return
+        owners = self._project.values(target.value)
+        if not any(isinstance(owner, External) and owner.path == "os.environ" for owner in owners):
             return
         value = self._project.vars.get(node.value)
         for element in target.slice:

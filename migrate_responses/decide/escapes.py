@@ -69,11 +69,6 @@ _DISPLAY = (
     "builtins.AssertionError", "sys.stdout.write", "sys.stderr.write", "absl.logging", "colorama.", "termcolor.",
 )  # fmt: skip
 _TESTS = ("builtins.isinstance", "builtins.type", "builtins.hasattr", "builtins.callable", "builtins.id")
-# Places of a framework that hold what the project puts there until the project takes it back.
-_STATE = (
-    "streamlit.session_state", "chainlit.user_session", "flask.g", "flask.session", "contextvars.ContextVar()",
-    "threading.local()", "fastapi.FastAPI().state", "gradio.State()",
-)  # fmt: skip
 # Modelled in know.calls: the value goes on in the result, it does not escape.
 _MODELLED = (
     frozenset(models.IDENTITY) | models.SEQUENCES | models.CLIENT_WRAPPERS | frozenset(models.RUNNERS)
@@ -244,7 +239,7 @@ def _method(owner: Value, name: str) -> Iterator[str]:
 
 
 def _is_state(path: str) -> bool:
-    return path.startswith(_STATE)
+    return path.startswith((*models.STATE, "contextvars.ContextVar()"))
 
 
 def _text(node: cst.CSTNode, module: Module) -> str:

@@ -109,8 +109,8 @@ def is_stored(project: Project, value: Value) -> bool:
     """Whether ``value`` only stands for a slot of something external that the project stores a client in."""
     if not isinstance(value, External):
         return False
-    for (path, name), var in project.external_fields.items():
-        slots = (f"{path}.{name}.", f"{path}[].")
+    for (owner, name), var in project.external_fields.items():
+        slots = (f"{owner.path}.{name}.", f"{owner.path}[].")
         if f"{value.path}.".startswith(slots) and any(isinstance(item, Client) for item in var.values):
             return True
     return False

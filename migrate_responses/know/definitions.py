@@ -36,7 +36,8 @@ class Definitions(Foreign):
         self.classes: dict[cst.CSTNode, Class] = {}
         self._programs: dict[Module, frozenset[Module]] = {}
         self._module_client: Client | None = None
-        self._externals: dict[str, Var] = {}
+        self._externals: dict[External, Var] = {}
+        self._realms: dict[frozenset[Module], int] = {}
 
     def values(self, node: cst.CSTNode) -> list[Value]:
         """What ``node`` can be; empty if nothing is known."""
@@ -79,21 +80,27 @@ class Definitions(Foreign):
     def outer_name(self, module: Module, name: str) -> Var:
         """A name that no scope of ``module`` binds: a builtin, or from a star import."""
         if name in builtins.__dict__:
-            return self._external(f"builtins.{name}")
+            return self._external(f"builtins.{name}", 0)
         for star in module.externals:
-            return self._external(f"{star.path}.{name}")
+            return self._external(f"{star.path}.{name}", self.realm(module))
         return self.fresh()
 
-    def _external(self, path: str) -> Var:
-        var = self._externals.get(path)
+    def _external(self, path: str, realm: int) -> Var:
+        value = External(path, realm)
+        var = self._externals.get(value)
         if var is None:
-            var = self._externals[path] = self.fresh(External(path))
+            var = self._externals[value] = self.fresh(value)
         return var
+
+    def realm(self, module: Module) -> int:
+        """A number for the program of ``module``."""
+        program = self.program(module)
+        return self._realms.setdefault(program, len(self._realms) + 1)
 
     def imported(self, module: Module, name: str) -> Var:
         """``import name``."""
         found = self.find_module(module, 0, name)
-        return self.fresh(ModuleValue(found)) if found is not None else self._external(name)
+        return self.fresh(ModuleValue(found)) if found is not None else self._external(name, self.realm(module))
 
     def find_module(self, importer: Module, level: int, name: str) -> Module | None:
         """The project module that an import means, if it is one."""
@@ -102,10 +109,31 @@ class Definitions(Foreign):
             return None
         if found is not None and not level and name == "openai" and found.names_openai:
             return None
-        if found is not None:
-            self.links.setdefault(importer, set()).add(found)
-            self.links.setdefault(found, set()).add(importer)
         return found
+
+    def link(self) -> None:
+        """Find out which modules import which; to be done before anything is built."""
+        for module in self.modules:
+            for node in module.parents:
+                for found in self._imports(module, node):
+                    self.links.setdefault(module, set()).add(found)
+                    self.links.setdefault(found, set()).add(module)
+
+    def _imports(self, module: Module, node: cst.CSTNode) -> Iterator[Module]:
+        names: list[tuple[int, str]] = []
+        if isinstance(node, cst.Import):
+            names = [(0, syntax.dotted(alias.name)) for alias in node.names]
+        elif isinstance(node, cst.ImportFrom):
+            base = syntax.dotted(node.module) if node.module is not None else ""
+            level = len(node.relative)
+            names = [(level, base)] if base else []
+            if not isinstance(node.names, cst.ImportStar):
+                prefix = f"{base}." if base else ""
+                names += [(level, prefix + syntax.dotted(alias.name)) for alias in node.names]
+        for level, name in names:
+            found = self.find_module(module, level, name)
+            if found is not None:
+                yield found
 
     def program(self, module: Module) -> frozenset[Module]:
         """The modules that can run together with ``module``: linked to it by imports, either way.
@@ -139,8 +167,8 @@ class Definitions(Foreign):
         if submodule is not None and submodule is not module:
             return self.fresh(ModuleValue(submodule))
         if level:
-            return self._external(f"{'.' * level}{name}.{member}")
-        return self._external(f"{name}.{member}")
+            return self._external(f"{'.' * level}{name}.{member}", self.realm(module))
+        return self._external(f"{name}.{member}", self.realm(module))
 
     def module_member(self, module: Module, name: str) -> Var:
         return module.scope.any(name)
@@ -150,7 +178,7 @@ class Definitions(Foreign):
         found = self.find_module(module, level, name)
         if found is None:
             if not level:
-                module.externals.append(External(name))
+                module.externals.append(External(name, self.realm(module)))
             return
         for member in sorted(found.scope.bound):
             if not member.startswith("_"):

@@ -53,6 +53,8 @@ class Foreign(Calls):
             for argument in arguments[1:] if path in models.FILTERS else arguments:
                 if argument.keyword in (None, "*"):
                     self.derive(call.node, call.module, argument.var, call.result)
+        elif path.rpartition(".")[0] in models.STATE and arguments:
+            self._state(callee, call)
         elif path == "contextvars.ContextVar":
             self._context_variable(call)
         elif path in models.BOXES:
@@ -118,6 +120,23 @@ class Foreign(Calls):
         if default is not None:
             self.solver.flow(default.var, cell.element)
         self.solver.add(call.result, [cell])
+
+    def _state(self, method: External, call: Invocation) -> None:
+        """``session_state.get("key")`` and its kin: what the project put there comes out again."""
+        owner, _, name = method.path.rpartition(".")
+        key, rest = call.arguments[0], call.arguments[1:]
+
+        def on(found: Value) -> None:
+            if isinstance(found, Const) and isinstance(found.value, str):
+                slot = self.external_field(External(owner, method.realm), found.value)
+                if name in ("set", "setdefault") and rest:
+                    self.solver.flow(rest[0].var, slot)
+                if name != "set":
+                    self.solver.flow(slot, call.result)
+
+        self.solver.watch(key.var, on)
+        if name in ("get", "pop") and rest:
+            self.solver.flow(rest[0].var, call.result)
 
     def _box(self, call: Invocation) -> None:
         box = SeqValue(call.node, call.module, "box", Var())

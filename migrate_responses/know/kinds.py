@@ -210,6 +210,7 @@ class External(Value):
     """Something from outside the project: ``json.dumps``, ``anthropic.Anthropic().messages``."""
 
     path: str
+    realm: int = 0  # the program it was imported by: what two programs store in it are two things
 
     def step(self, suffix: str) -> External:
         """What is one ``.name``, ``[]`` or ``()`` further.
@@ -218,7 +219,7 @@ class External(Value):
         loop over a tree would give ever longer ones.
         """
         depth = sum(self.path.count(mark) for mark in ("()", "[]", ".*"))
-        return self if depth > 2 or len(self.path) > _LONGEST else External(f"{self.path}{suffix}")
+        return self if depth > 2 or len(self.path) > _LONGEST else External(f"{self.path}{suffix}", self.realm)
 
 
 _LONGEST = 120

@@ -44,7 +44,7 @@ class Members(Heap):
     def __init__(self) -> None:
         super().__init__()
         self.clients: dict[cst.CSTNode, Client] = {}
-        self.external_fields: dict[tuple[str, str], Var] = {}
+        self.external_fields: dict[tuple[External, str], Var] = {}
 
     def attribute(self, value: Value, node: cst.Attribute, target: Var) -> None:
         """``value.name`` at ``node`` flows to ``target``."""
@@ -249,20 +249,23 @@ class Members(Heap):
         if len(value.path) > _LONGEST_PATH:
             self.solver.add(target, [value])
             return
-        stored = self.external_fields.get((value.path, name))
+        if value.path in models.STATE and name not in models.STATE_METHODS:
+            self.solver.flow(self.external_field(value, name), target)
+            return
+        stored = self.external_fields.get((value, name))
         if stored is not None:
             self.solver.flow(stored, target)
         elif "." in value.path or "()" in value.path:
-            self.solver.flow(self.external_field(value.path, name), target)
+            self.solver.flow(self.external_field(value, name), target)
         self.solver.add(target, [value.step(f".{name}")])
 
     @abstractmethod
     def module_client(self, node: cst.CSTNode) -> Client:
         """The client that the module ``openai`` itself is."""
 
-    def external_field(self, path: str, name: str) -> Var:
+    def external_field(self, owner: External, name: str) -> Var:
         """An attribute that the project stores on something external (``app.state.client = ...``)."""
-        return self.external_fields.setdefault((path, name), Var())
+        return self.external_fields.setdefault((owner, name), Var())
 
     def store_attribute(self, owner: Value, target: cst.Attribute, value: Var) -> None:
         """``owner.name = value``."""
@@ -280,7 +283,7 @@ class Members(Heap):
             case External(path="openai"):
                 self.module_client(target).overrides.append((name, value, target))
             case External():
-                self.solver.flow(value, self.external_field(owner.path, name))
+                self.solver.flow(value, self.external_field(owner, name))
             case _:
                 pass
 

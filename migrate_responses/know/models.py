@@ -68,6 +68,20 @@ IDENTITY: dict[str, int] = {
 }
 IDENTITY_METHODS: dict[str, int] = {"run_until_complete": 0, "create_task": 0, "add_task": 0}
 
+# Places of a framework that hold what the project puts there until the project takes it back.
+STATE = frozenset(
+    {
+        "streamlit.session_state",
+        "chainlit.user_session",
+        "flask.g",
+        "flask.session",
+        "threading.local()",
+        "fastapi.FastAPI().state",
+        "gradio.State()",
+    }
+)
+STATE_METHODS = frozenset({"get", "set", "setdefault", "pop"})
+
 # New sequences with the elements of their first argument.
 SEQUENCES = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "filter")

@@ -53,6 +53,7 @@ class Project(Definitions):
 
     def solve(self) -> None:
         """Build all constraints and work to the fixed point."""
+        self.link()
         for module in self.modules:
             Builder(self, module).build()
         self._seed_methods()

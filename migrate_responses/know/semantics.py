@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from . import models
 from .graph import Var
 from .heap import is_text
 from .kinds import (
@@ -65,9 +66,11 @@ class Semantics(Members):
         def on(key: Value) -> None:
             text = _text(key)
             if text is not None:
-                self.solver.flow(self.external_field(value.path, text), target)
+                self.solver.flow(self.external_field(value, text), target)
 
         self.solver.watch(index, on)
+        if value.path in models.STATE:
+            return
         self.solver.add(target, [value.step("[]")])
 
     def module_of(self, value: SeqValue | DictValue) -> Module:
@@ -106,7 +109,7 @@ class Semantics(Members):
             def on(found: Value) -> None:
                 text = _text(found)
                 if text is not None:
-                    self.solver.flow(value, self.external_field(owner.path, text))
+                    self.solver.flow(value, self.external_field(owner, text))
 
             self.solver.watch(key, on)
 
