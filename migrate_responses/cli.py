@@ -112,7 +112,6 @@ _OPTIONS = (
     click.option(
         "--stdin-filename", metavar="NAME", help="With '-': the file whose text comes by standard input."
     ),
-    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use at most."),
     click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set."),
     click.option("-q", "--quiet", is_flag=True, help="Errors and results alone."),
     click.option(

@@ -53,7 +53,6 @@ def request(
     config: str | None,
     exclude: tuple[str, ...],
     stdin_filename: str | None,
-    jobs: int | None,
     quiet: bool,
     verbose: bool,
     no_color: bool,
@@ -61,7 +60,7 @@ def request(
 ) -> Request:
     """Merge what the command line gives with the configuration, and read standard input if it is asked for.
 
-    ``given`` are settings of the engine. ``jobs`` promises nothing yet: one process does the work.
+    ``given`` are settings of the engine.
     """
     stdin = None
     if "-" in paths:

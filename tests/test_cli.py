@@ -279,7 +279,6 @@ def test_bad_configuration() -> None:
         ["diff", "--select", "MR999"],
         ["diff", "--ignore", ""],
         ["diff", "--api-defaults", "other"],
-        ["diff", "--jobs", "0"],
         ["diff", "-", "a.py"],
         ["diff", "--stdin-filename", "a.py"],
         ["nothing"],
