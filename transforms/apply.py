@@ -93,7 +93,9 @@ def _requote(node: cst.FormattedString) -> cst.FormattedString:
     if len(quote) != 1:
         return node
     flip = _Requote(quote, "'" if quote == '"' else '"')
-    parts = [part.visit(flip) if isinstance(part, cst.FormattedStringExpression) else part for part in node.parts]
+    parts = [
+        part.visit(flip) if isinstance(part, cst.FormattedStringExpression) else part for part in node.parts
+    ]
     return node.with_changes(parts=parts)
 
 
@@ -102,7 +104,9 @@ class _Requote(cst.CSTTransformer):
         super().__init__()
         self._quote, self._other = quote, other
 
-    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+    def leave_SimpleString(
+        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+    ) -> cst.SimpleString:
         if original_node.quote != self._quote or self._other in original_node.raw_value:
             return updated_node
         text = f"{original_node.prefix}{self._other}{original_node.raw_value}{self._other}"

@@ -75,7 +75,9 @@ def _store(context: Context, site: Site) -> None:
             if isinstance(item.place.node, cst.Arg):
                 context.edit(item.place.node, item.place.module, [site], _false, "MR107")
             else:
-                context.manual(item.place.node, item.place.module, [site], "MR107", "`store` is None in a dict")
+                context.manual(
+                    item.place.node, item.place.module, [site], "MR107", "`store` is None in a dict"
+                )
         return
     node = site.invocation.inner or site.node
     context.edit(node, site.module, [site], _write_store, "MR107")

@@ -8,8 +8,8 @@ import libcst as cst
 
 from ..know.kinds import Site
 from ..know.modules import Module
-from .access import Read, base_of, truth_tested
 from .context import Context
+from .reading import Read, base_of, truth_tested
 from .shared import Group, Locals, group, renamed, root_of
 from .snippets import expr
 

@@ -58,7 +58,9 @@ class Context:
             for module in {site.module for site in self.project.sites.values()}
             for number, node in enumerate(module.parents)
         }
-        return sorted(self.project.sites.values(), key=lambda site: (position[site.module], order.get(site.node, 0)))
+        return sorted(
+            self.project.sites.values(), key=lambda site: (position[site.module], order.get(site.node, 0))
+        )
 
     @cached_property
     def shaped(self) -> list[tuple[cst.CSTNode, Module, list[Shape]]]:
@@ -103,7 +105,9 @@ class Context:
 
     def is_gone(self, node: cst.CSTNode, module: Module) -> bool:
         """Whether ``node`` is part of code that some rule replaces as a whole: nothing in it is left to judge."""
-        return bool(self.gone) and (node in self.gone or any(parent in self.gone for parent in module.ancestors(node)))
+        return bool(self.gone) and (
+            node in self.gone or any(parent in self.gone for parent in module.ancestors(node))
+        )
 
     def holders(self, value: SeqValue | DictValue) -> list[tuple[cst.CSTNode, Module]]:
         """The expressions that can be ``value``."""
@@ -114,13 +118,19 @@ class Context:
     def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
         self.plan.edit(node, module, sites, apply, code)
 
-    def manual(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = "") -> None:
+    def manual(
+        self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""
+    ) -> None:
         self.plan.hold(node, module, sites, code, Level.MANUAL, detail)
 
-    def unsafe(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = "") -> None:
+    def unsafe(
+        self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""
+    ) -> None:
         self.plan.hold(node, module, sites, code, Level.UNSAFE, detail)
 
-    def note(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = "") -> None:
+    def note(
+        self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""
+    ) -> None:
         self.plan.hold(node, module, sites, code, Level.NOTE, detail)
 
     def source(self, node: cst.CSTNode, module: Module, limit: int = 60) -> str:
@@ -144,11 +154,12 @@ class Request:
             elif argument.keyword in (None, "*"):
                 self.untracked.append((argument.node, "a positional argument"))
             else:
-                module = self._module_of(argument.node)
+                module = self.module_of(argument.node)
                 place = Place("keyword", argument.node, module, argument.var)
                 self.keywords.append(Keyword(str(argument.keyword), place, None))
 
-    def _module_of(self, node: cst.CSTNode) -> Module:
+    def module_of(self, node: cst.CSTNode) -> Module:
+        """The module that a node of the request stands in."""
         if node in self.site.module.parents:
             return self.site.module
         return next((m for m in self._project.modules if node in m.parents), self.site.module)
@@ -209,7 +220,11 @@ WRITES = frozenset({"keyword", "literal", "store", "setdefault"})
 
 def is_none(var: Var | None) -> bool:
     """Whether a variable is known to be None and nothing else."""
-    return var is not None and bool(var.values) and all(isinstance(v, Const) and v.value is None for v in var.values)
+    return (
+        var is not None
+        and bool(var.values)
+        and all(isinstance(v, Const) and v.value is None for v in var.values)
+    )
 
 
 def constants(var: Var | None) -> list[object] | None:

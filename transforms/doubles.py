@@ -12,12 +12,13 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..decide.receivers import in_tests
 from ..know import modules as syntax
 from ..know.kinds import External, Resource, Site
 from ..know.modules import Module
 from . import double_shapes
 from .context import Context
+from .sent import is_item, messages_of
+from .tested import key_asked, tested
 
 _SDK = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)?completions\.(Async)?Completions\b")
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
@@ -51,112 +52,6 @@ def plan(context: Context) -> None:
             context.plan.test_modules[module] = sites
             context.plan.tested.update(sites)
             _Test(context, module, sites).plan()
-
-
-def observed(context: Context, site: Site) -> bool:
-    """Whether a test looks at the messages that ``site`` sends: then they stay a list."""
-    return any(site in sites and _reads_messages(module) for module, sites in tested(context).items())
-
-
-def is_tested(context: Context, site: Site) -> bool:
-    """Whether a test file that mentions the old API is about ``site``."""
-    return any(site in sites for sites in tested(context).values())
-
-
-def _reads_messages(module: Module) -> bool:
-    return any(
-        isinstance(node, (cst.Subscript, cst.Call)) and _key(node) == "messages" for node in module.parents
-    )
-
-
-# -- which calls a test is about ---------------------------------------------------------
-
-
-def tested(context: Context) -> dict[Module, list[Site]]:
-    """The test modules that mention the old API, with the calls they are about."""
-    found = context.memo.get("tested")
-    if found is None:
-        found = context.memo["tested"] = {
-            module: _sites(context, module)
-            for module in context.project.modules
-            if is_test(module) and _concerns(context, module)
-        }
-    assert isinstance(found, dict)
-    return found
-
-
-def is_test(module: Module) -> bool:
-    """Whether ``module`` is test code."""
-    return in_tests(module)
-
-
-def _concerns(context: Context, module: Module) -> bool:
-    code = module.text
-    return "completions" in code or "choices" in code or "ChatCompletion" in code
-
-
-def _sites(context: Context, module: Module) -> list[Site]:
-    """The calls in the modules that a test imports or patches; in what those import, else."""
-    near = _named(context, module)
-    for depth in range(4):
-        sites = [site for site in context.sites if site.module in near and site.module is not module]
-        if sites:
-            return sites
-        wider = {other for one in near for other in _imported(context, one)}
-        if wider <= near or depth == 3:
-            return []
-        near = near | wider
-    return []
-
-
-def _named(context: Context, module: Module) -> set[Module]:
-    found = _imported(context, module)
-    for node in module.parents:
-        text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-        if isinstance(text, str) and "." in text and len(text) < 200:
-            parts = text.split(".")
-            for end in range(len(parts) - 1, 0, -1):
-                target = context.project.find_module(module, 0, ".".join(parts[:end]))
-                if target is not None:
-                    found.add(target)
-                    break
-    for other in context.project.modules:  # fakes are about what their users test
-        if other is not module and is_test(other) and is_test(module) and module in _imported(context, other):
-            found |= _imported(context, other)
-    return {other for other in found if not is_test(other)} or found
-
-
-def _imported(context: Context, module: Module) -> set[Module]:
-    """The project modules that ``module`` imports."""
-    known = context.memo.setdefault("imported", {})
-    assert isinstance(known, dict)
-    found = known.get(module)
-    if found is None:
-        found = known[module] = set(_imports(context, module))
-    assert isinstance(found, set)
-    return set(found)
-
-
-def _imports(context: Context, module: Module) -> set[Module]:
-    found: set[Module] = set()
-    for node in module.parents:
-        if isinstance(node, cst.ImportFrom):
-            head = syntax.dotted(node.module) if node.module is not None else ""
-            target = context.project.find_module(module, len(node.relative), head)
-            if target is not None:
-                found.add(target)
-            for alias in () if isinstance(node.names, cst.ImportStar) else node.names:
-                name = f"{head}.{syntax.dotted(alias.name)}" if head else syntax.dotted(alias.name)
-                inner = context.project.find_module(module, len(node.relative), name)
-                if inner is not None:
-                    found.add(inner)
-        elif isinstance(node, cst.Import):
-            for alias in node.names:
-                target = context.project.find_module(module, 0, syntax.dotted(alias.name))
-                if target is not None:
-                    found.add(target)
-    found.discard(module)
-    return found
 
 
 # -- one test file -----------------------------------------------------------------------
@@ -286,7 +181,7 @@ class _Test:
 
     def _request(self, node: cst.Subscript | cst.Call) -> None:
         """``create.call_args.kwargs["messages"]`` -> ``["input"]``."""
-        key = _key(node)
+        key = key_asked(node)
         if key is None or not self._is_request(_owner(node)):
             return
         if key in _RESHAPED:
@@ -400,21 +295,6 @@ def _is_foreign_choices(context: Context, module: Module, arg: cst.Arg) -> bool:
     )
 
 
-def _key(node: cst.CSTNode) -> str | None:
-    """The constant key of a subscript or a ``.get``."""
-    match node:
-        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
-            text = key.evaluated_value
-        case cst.Call(
-            func=cst.Attribute(attr=cst.Name(value="get")),
-            args=[cst.Arg(value=cst.SimpleString() as key), *_],
-        ):
-            text = key.evaluated_value
-        case _:
-            return None
-    return text if isinstance(text, str) else None
-
-
 def _literal(node: cst.Subscript | cst.Call) -> cst.CSTNode:
     """The key itself."""
     if isinstance(node, cst.Call):
@@ -437,11 +317,6 @@ def _owner(node: cst.CSTNode) -> cst.BaseExpression | None:
 
 
 def _sends_items(context: Context, site: Site) -> bool:
-    from .messages import is_item, messages_of
-
     return context.request(site).passes_tools or any(
         is_item(message) for message in messages_of(context, site)
     )
-
-
-__all__ = ["is_test", "observed", "plan", "tested"]

@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from ..know.kinds import Bound, Class, Function, Kind, Shape, Site
+from ..know.kinds import Bound, Class, Const, External, Function, Kind, Shape, Site
 from ..know.modules import Module
-from .access import only_kind, read_of, replace_read, same, truth_tested
 from .context import Context, constants
-from .snippets import expr, is_simple
+from .only_kind import only_kind
+from .reading import read_of, replace_read, same, truth_tested
+from .snippets import expr
 
 _CALLS = 'any(item.type == "function_call" for item in r.output)'
 _INCOMPLETE = "r.incomplete_details is not None and r.incomplete_details.reason == "
@@ -33,27 +34,30 @@ def plan(context: Context) -> None:
     nodes = [
         (node, module, [shape for shape in shapes if shape.kind is Kind.FINISH])
         for node, module, shapes in context.shaped
-        if isinstance(node, cst.BaseExpression)
-        and any(shape.kind is Kind.FINISH for shape in shapes)
+        if isinstance(node, cst.BaseExpression) and any(shape.kind is Kind.FINISH for shape in shapes)
     ]
     bare: dict[Site, cst.CSTNode] = {}
     for node, module, shapes in nodes:
         if not _is_test(context, node, module) and not _is_carrier(context, node, module):
             for shape in shapes:
                 bare.setdefault(shape.site, node)
-    for node, module, shapes in context.shaped:
-        _read(context, node, module, shapes, bare)
+    for receiver, module, shapes in context.shaped:
+        _read(context, receiver, module, shapes, bare)
     for node, module, shapes in nodes:
         sites = {shape.site for shape in shapes}
         if any(site in bare for site in sites):
             for site in sites:
                 place = bare.get(site, node)
-                context.unsafe(place, module, sites, "MR302", f"`{context.source(place, module)}` is used as text")
+                context.unsafe(
+                    place, module, sites, "MR302", f"`{context.source(place, module)}` is used as text"
+                )
         else:
             _test(context, node, module, sites)
 
 
-def _read(context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape], bare: dict[Site, cst.CSTNode]) -> None:
+def _read(
+    context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape], bare: dict[Site, cst.CSTNode]
+) -> None:
     if not isinstance(node, cst.BaseExpression) or not any(shape.kind is Kind.CHOICE for shape in shapes):
         return
     reading = read_of(context, node, module)
@@ -64,7 +68,9 @@ def _read(context: Context, node: cst.CSTNode, module: Module, shapes: list[Shap
     sites = {shape.site for shape in shapes}
     if any(site in bare for site in sites):
         if not is_simple_response(reading.base):
-            context.manual(reading.whole, module, sites, "MR302", f"give `{context.source(node, module)}` a name first")
+            context.manual(
+                reading.whole, module, sites, "MR302", f"give `{context.source(node, module)}` a name first"
+            )
             return
         context.edit(reading.whole, module, sites, replace_read(spelled_out(context, sites)), "MR302")
     else:
@@ -118,10 +124,14 @@ def _is_test(context: Context, node: cst.BaseExpression, module: Module) -> bool
     parent = module.parents.get(node)
     if isinstance(parent, cst.Match):
         return is_simple_response(node)
-    return (isinstance(parent, cst.Comparison) and _wanted(context, parent, node) is not None) or truth_tested(module, node)
+    return (
+        isinstance(parent, cst.Comparison) and _wanted(context, parent, node) is not None
+    ) or truth_tested(module, node)
 
 
-def _wanted(context: Context, node: cst.Comparison, subject: cst.BaseExpression) -> tuple[list[str], bool] | None:
+def _wanted(
+    context: Context, node: cst.Comparison, subject: cst.BaseExpression
+) -> tuple[list[str], bool] | None:
     """The finish reasons that a comparison asks for, and whether it asks for them or against."""
     if node.left is not subject or len(node.comparisons) != 1:
         return None
@@ -149,10 +159,16 @@ def _wanted(context: Context, node: cst.Comparison, subject: cst.BaseExpression)
 
 def test_of(reasons: list[str], positive: bool, tools: bool) -> str:
     """The test on ``r``, as text."""
-    texts = list(dict.fromkeys(TESTS[reason][0 if tools else 1] if reason in TESTS else "False" for reason in reasons))
+    texts = list(
+        dict.fromkeys(TESTS[reason][0 if tools else 1] if reason in TESTS else "False" for reason in reasons)
+    )
     if len(texts) > 1:
         texts = [text for text in texts if text != "False"]
-    joined = texts[0] if len(texts) == 1 else " or ".join(f"({text})" if " and " in text else text for text in texts)
+    joined = (
+        texts[0]
+        if len(texts) == 1
+        else " or ".join(f"({text})" if " and " in text else text for text in texts)
+    )
     if positive:
         return joined
     simple = {'r.status == "completed"': 'r.status != "completed"', "False": "True"}
@@ -175,7 +191,11 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
         return
     reasons, positive = wanted
     tools = any(context.request(site).passes_tools for site in sites)
-    if tools and any(reason in ("tool_calls", "function_call", "stop") for reason in reasons) and _forced(context, sites):
+    if (
+        tools
+        and any(reason in ("tool_calls", "function_call", "stop") for reason in reasons)
+        and _forced(context, sites)
+    ):
         context.unsafe(parent, module, sites, "MR302", "with a forced function the old answer said `stop`")
     text = test_of(reasons, positive, tools)
     if " and " in text and not is_simple_response(node):
@@ -186,7 +206,9 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
         assert isinstance(updated, cst.Comparison)
         result = expr(text, r=updated.left)
         outer = module.parents.get(parent)
-        joined = isinstance(outer, (cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.BinaryOperation))
+        joined = isinstance(
+            outer, (cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.BinaryOperation)
+        )
         if updated.lpar or (joined and isinstance(result, cst.BooleanOperation)):
             result = result.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         return result
@@ -196,13 +218,8 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
 
 def _forced(context: Context, sites: set[Site]) -> bool:
     """Whether a call forces one named function."""
-    from ..know.kinds import Const, External
-
     for site in sites:
         for value in context.request(site).values("tool_choice", "function_call"):
             if not isinstance(value, (Const, External)):
                 return True
     return False
-
-
-__all__ = ["TESTS", "is_simple", "plan", "spelled_out", "test_of"]

@@ -83,7 +83,7 @@ def _element(like: cst.Dict, default: Default) -> cst.DictElement:
 
 
 def _add(node: cst.Dict, default: Default) -> cst.Dict:
-    elements = append(list(node.elements), _element(node, default), node.lbrace.whitespace_after)  # type: ignore[type-var]
+    elements = append(list(node.elements), _element(node, default), node.lbrace.whitespace_after)
     return node.with_changes(elements=elements)
 
 

@@ -11,9 +11,9 @@ from ..decide.escapes import Way
 from ..decide.plan import Apply
 from ..know import models
 from ..know.kinds import Const, DictValue, External, SeqValue, Site, Typed, Unknown
+from .actions import Action, act
 from .context import Context, Keyword
 from .flatten import Default, can_flatten, with_entries
-from .params import Action, act
 from .snippets import append, string
 from .tools import EMPTY_SCHEMA, has_key, members
 

@@ -14,7 +14,7 @@ from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, Kind, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module, parameters
 from .context import WRITES, Context, is_none
-from .messages import roles, sequences_of
+from .sent import roles, sequences_of
 
 ANSWERS = frozenset({Kind.MESSAGE, Kind.CHOICE, Kind.COMPLETION})
 

@@ -6,17 +6,19 @@ sees one parameter at one site and answers with an :class:`Action` for all place
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import libcst as cst
 
 from ..decide.escapes import Way
 from ..know import models
-from ..know.kinds import Const, DictValue, External, Place, Site, Typed, Unknown, Value
+from ..know.kinds import Const, DictValue, External, Place, Site, Unknown, Value
 from ..know.modules import Module
-from .context import WRITES, Context, Keyword, Request, constants, is_none
-from .snippets import expr, operand, string
+from .actions import Action, act, remove
+from .context import WRITES, Context, Keyword, Request, constants
+from .response_format import writes_text
+from .snippets import expr, operand
 
 # Same name, same meaning (openai.types.responses.ResponseCreateParams and the Chat one).
 UNCHANGED = frozenset(
@@ -25,18 +27,6 @@ UNCHANGED = frozenset(
 )
 # Handled by rules of their own.
 ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "functions", "function_call", "response_format"})
-
-
-@dataclass(frozen=True)
-class Action:
-    """What becomes of a parameter: a new name, a new value, nothing (``drop``), or a reason."""
-
-    code: str
-    name: str | None = None
-    wrap: Callable[[cst.BaseExpression], cst.BaseExpression] | None = None
-    drop: bool = False
-    hold: str | None = None  # "unsafe" or "manual"
-    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,8 @@ class Parameter:
         if not self.values:
             return True
         return any(
-            isinstance(v, (Unknown, External)) or (isinstance(v, Const) and v.value is None) for v in self.values
+            isinstance(v, (Unknown, External)) or (isinstance(v, Const) and v.value is None)
+            for v in self.values
         )
 
     @property
@@ -102,7 +93,9 @@ def plan(context: Context) -> None:
     for site in context.sites:
         request = context.request(site)
         for node, why in request.untracked:
-            context.manual(node, _module(context, site, node), [site], "MR119", f"`{context.source(node, site.module)}`: {why}")
+            module = request.module_of(node)
+            detail = f"`{context.source(node, module)}`: {why}"
+            context.manual(node, module, [site], "MR119", detail)
         _shared_dicts(context, site, request)
         names = dict.fromkeys(keyword.name for keyword in request.keywords)
         for name in names:
@@ -118,10 +111,6 @@ def plan(context: Context) -> None:
                 _drop_none(context, site, request, name)
 
 
-def _module(context: Context, site: Site, node: cst.CSTNode) -> object:
-    return site.module
-
-
 def _drop_none(context: Context, site: Site, request: Request, name: str) -> None:
     """A literal None at the call said "the default"."""
     for item in request.named(name):
@@ -129,7 +118,7 @@ def _drop_none(context: Context, site: Site, request: Request, name: str) -> Non
         if name == "store" or not isinstance(node, cst.Arg) or item.holder is not None:
             continue
         if isinstance(node.value, cst.Name) and node.value.value == "None":
-            context.edit(node, item.place.module, [site], _remove, "MR108")
+            context.edit(node, item.place.module, [site], remove, "MR108")
 
 
 def _shared_dicts(context: Context, site: Site, request: Request) -> None:
@@ -175,134 +164,6 @@ def _is_looked_at(context: Context, node: cst.CSTNode, module: Module) -> bool:
             return False
 
 
-# -- doing it ----------------------------------------------------------------------------
-
-
-def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -> None:
-    """Carry out ``action`` at every place that writes or reads the parameter."""
-    if action.hold is not None:
-        first = keywords[0].place
-        hold = context.unsafe if action.hold == "unsafe" else context.manual
-        hold(first.node, first.module, [site], action.code, action.detail)
-        if action.hold == "manual":
-            return
-    for item in keywords:
-        if item.holder is None:
-            _place(context, [site], item, action)
-        elif (item.place, action.code) not in context.done:
-            context.done.add((item.place, action.code))
-            _place(context, context.senders(item.holder), item, action)
-
-
-def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Action) -> None:
-    place = item.place
-    node = place.node
-    # A place with only None at a call that is otherwise given a value: `timeout=None` and the like.
-    drop = action.drop
-    match place.how:
-        case "keyword" if isinstance(node, cst.Arg):
-            context.edit(node, place.module, sites, _remove if drop else _argument(action), action.code)
-        case "literal" if isinstance(node, cst.DictElement):
-            context.edit(node, place.module, sites, _remove if drop else _element(action), action.code)
-        case "store" if isinstance(node, cst.Subscript):
-            _store(context, sites, place, action)
-        case _ if drop or action.wrap is not None:
-            detail = f"`{context.source(node, place.module)}` looks at an argument that changes its form"
-            context.manual(node, place.module, sites, "MR120", detail)
-        case _:
-            rename_key(context, sites, place, action.name or item.name, action.code)
-
-
-def _remove(original: cst.CSTNode, updated: cst.CSTNode) -> cst.RemovalSentinel:
-    return cst.RemovalSentinel.REMOVE
-
-
-def _argument(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
-    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Arg) and updated.keyword is not None
-        value = action.wrap(updated.value) if action.wrap else updated.value
-        return updated.with_changes(keyword=cst.Name(action.name or updated.keyword.value), value=value)
-
-    return apply
-
-
-def _element(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
-    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.DictElement)
-        value = action.wrap(updated.value) if action.wrap else updated.value
-        key = string(action.name, updated.key) if action.name else updated.key
-        return updated.with_changes(key=key, value=value)
-
-    return apply
-
-
-def _store(context: Context, sites: Sequence[Site], place: Place, action: Action) -> None:
-    """``params["x"] = value``: the key, the value, or the whole statement."""
-    module, node = place.module, place.node
-    assignment = _assignment(context, place)
-    if assignment is None:
-        detail = f"`{context.source(node, module)}` is assigned in an unusual way"
-        context.manual(node, module, sites, "MR119", detail)
-        return
-    if action.drop:
-        line = module.parents[assignment]
-        if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
-            context.edit(line, module, sites, _remove, action.code)
-        else:
-            context.edit(assignment, module, sites, _pass, action.code)
-        return
-    if action.name:
-        rename_key(context, sites, place, action.name, action.code)
-    if action.wrap is not None:
-        wrap = action.wrap
-
-        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-            assert isinstance(updated, cst.BaseExpression)
-            return wrap(updated)
-
-        context.edit(assignment.value, module, sites, apply, action.code)
-
-
-def _assignment(context: Context, place: Place) -> cst.Assign | None:
-    parent = place.module.parents.get(place.node)
-    statement = place.module.parents.get(parent) if isinstance(parent, cst.AssignTarget) else None
-    return statement if isinstance(statement, cst.Assign) and len(statement.targets) == 1 else None
-
-
-def _pass(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    return cst.Pass()
-
-
-def rename_key(context: Context, sites: Sequence[Site], place: Place, name: str, code: str) -> None:
-    """Write another key where a dict is subscripted, asked or popped."""
-    key = key_node(place)
-    if isinstance(key, cst.Arg):
-        context.edit(key, place.module, sites, lambda o, u: u.with_changes(keyword=cst.Name(name)), code)
-    elif isinstance(key, cst.SimpleString):
-        context.edit(key, place.module, sites, lambda o, u: string(name, o), code)
-    else:
-        detail = f"`{context.source(place.node, place.module)}`: the key is not written there"
-        context.manual(place.node, place.module, sites, "MR119", detail)
-
-
-def key_node(place: Place) -> cst.CSTNode | None:
-    """The literal key of an entry: a string, or the Arg that names it."""
-    node = place.node
-    match node:
-        case cst.Arg():
-            return node
-        case cst.DictElement(key=key):
-            return key
-        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
-            return key
-        case cst.Call(args=[first, *_]):
-            return first.value
-        case cst.Comparison(left=left):
-            return left
-        case _:
-            return None
-
-
 # -- the table ---------------------------------------------------------------------------
 
 
@@ -315,7 +176,9 @@ def _limit(parameter: Parameter) -> Action:
     low = [value for value in found or [] if isinstance(value, int) and 0 <= value < 16]
     if low:
         detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
-        return Action("MR102", "max_output_tokens", wrap=lambda value: cst.Integer("16"), hold="unsafe", detail=detail)
+        return Action(
+            "MR102", "max_output_tokens", wrap=lambda value: cst.Integer("16"), hold="unsafe", detail=detail
+        )
     if parameter.only():
         return Action("MR108", drop=True)
     return Action("MR101", "max_output_tokens")
@@ -401,12 +264,12 @@ def _top_logprobs(parameter: Parameter) -> Action:
 def _verbosity(parameter: Parameter) -> Action:
     if parameter.only():
         return Action("MR108", drop=True)
-    from .response_format import writes_text
-
     if writes_text(parameter.context, parameter.request.site):
         if all(isinstance(place.node, cst.Arg) for place in parameter.places):
             return Action("MR104", drop=True)  # written into text= by the rule for response_format
-        return Action("MR104", hold="manual", detail="`verbosity` and `response_format` meet in one `text` argument")
+        return Action(
+            "MR104", hold="manual", detail="`verbosity` and `response_format` meet in one `text` argument"
+        )
     return Action("MR104", "text", wrap=lambda value: expr('{"verbosity": value}', value=value))
 
 
@@ -436,7 +299,9 @@ def _extra_body(parameter: Parameter) -> Action:
             return Action("MR117", hold="manual", detail="`extra_body` cannot be followed")
         foreign.extend(key for key in value.places if key not in _RESPONSES_BODY and key not in RULES)
     if foreign or not parameter.values:
-        return Action("MR117", hold="manual", detail=f"`extra_body` has {', '.join(f'`{key}`' for key in foreign[:3])}")
+        return Action(
+            "MR117", hold="manual", detail=f"`extra_body` has {', '.join(f'`{key}`' for key in foreign[:3])}"
+        )
     return Action("MR117", "extra_body")
 
 
@@ -452,7 +317,9 @@ RULES: dict[str, Callable[[Parameter], Action]] = {
     "top_logprobs": _top_logprobs,
     "extra_body": _extra_body,
     "n": _noop(1, code="MR113", hold="manual", why=f"{_NO_EQUIVALENT}; call once per answer"),
-    "stop": _noop(code="MR112", hold="manual", why=f"{_NO_EQUIVALENT}; trim the text yourself, then remove it"),
+    "stop": _noop(
+        code="MR112", hold="manual", why=f"{_NO_EQUIVALENT}; trim the text yourself, then remove it"
+    ),
     "seed": _noop(code="MR110", hold="unsafe", why=f"{_NO_EQUIVALENT}; answers stop being repeatable"),
     "frequency_penalty": _noop(0, code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
     "presence_penalty": _noop(0, code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
@@ -460,7 +327,7 @@ RULES: dict[str, Callable[[Parameter], Action]] = {
     "prediction": _noop(code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
     "modalities": _noop(code="MR114", hold="manual", why="asks for audio, which stays on Chat Completions"),
     "audio": _noop(code="MR114", hold="manual", why="stays on Chat Completions"),
-    "web_search_options": _noop(code="MR116", hold="manual", why="becomes a `web_search` tool; the model must change too"),
+    "web_search_options": _noop(
+        code="MR116", hold="manual", why="becomes a `web_search` tool; the model must change too"
+    ),
 }
-
-__all__ = ["Action", "Parameter", "act", "is_none", "optional", "plan", "rename_key", "Typed"]

@@ -15,10 +15,10 @@ from ..know.heap import is_text
 from ..know.kinds import Const, DictValue, External, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module
 from . import part_reads
+from .actions import key_node
 from .context import WRITES, Context, constants
-from .messages import messages_of, roles
-from .params import key_node
 from .part_reads import renamed
+from .sent import messages_of, roles
 from .snippets import append, entry, expr, key_of, quote_of, string
 from .splice import splice
 

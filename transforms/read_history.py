@@ -11,9 +11,9 @@ import libcst as cst
 from ..decide.escapes import Escape, Way
 from ..know.kinds import Const, DictValue, External, Place, SeqValue, Shape, Site, Value
 from ..know.modules import Module
+from .actions import rename_key
 from .context import Context, constants
 from .item_facts import ANSWERS, Facts, Form, facts
-from .params import rename_key
 
 _READS = frozenset({"read", "get", "contains", "pop", "delete"})
 _RESULT_NAMES = {"tool_call_id": "call_id", "content": "output"}

@@ -14,8 +14,9 @@ import libcst as cst
 from ..know import modules as syntax
 from ..know.kinds import SHAPES, Kind, Site
 from ..know.modules import Module
-from .access import Read, only_kind, read_of, replace_read, truth_tested
 from .context import Context
+from .only_kind import only_kind
+from .reading import Read, read_of, replace_read, truth_tested
 from .snippets import attribute, expr, is_simple
 
 _NAME = "refusal"

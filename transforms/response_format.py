@@ -13,8 +13,8 @@ import libcst as cst
 from ..know.kinds import Class, Const, DictValue, External, Place, Site, Unknown, Value
 from ..know.models import OMITTED
 from ..know.modules import Module
+from .actions import Action, act, rename_key
 from .context import Context, Keyword, constants, is_none
-from .params import Action, act, rename_key
 from .snippets import expr, operand
 from .splice import around, splice
 

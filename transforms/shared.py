@@ -14,8 +14,8 @@ import libcst as cst
 from ..know import modules as syntax
 from ..know.kinds import DUMPS, Site
 from ..know.modules import Module
-from .access import Read
 from .context import Context
+from .reading import Read
 
 Scope = cst.FunctionDef | cst.Lambda | cst.Module
 

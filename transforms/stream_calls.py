@@ -13,7 +13,7 @@ import libcst as cst
 
 from ..know.kinds import Class, DictValue, External, Kind, SeqValue, Value
 from ..know.modules import Module, walk
-from .access import named, replace_read, same
+from .reading import named, replace_read, same, truth_tested
 from .context import Context
 from .stream_region import Region
 
@@ -62,8 +62,6 @@ def choose(region: Region) -> None:
 
 
 def _is_tested(region: Region, node: cst.BaseExpression) -> bool:
-    from .access import truth_tested
-
     return truth_tested(region.module, node) or isinstance(region.module.parents.get(node), cst.Comparison)
 
 

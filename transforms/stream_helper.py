@@ -12,7 +12,7 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module, walk
-from .access import replace_read
+from .reading import replace_read
 from .context import Context
 from .snippets import attribute, expr, operand, string
 

@@ -6,7 +6,6 @@ None could be seen by somebody, the read becomes ``resp.output_text or None`` an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import libcst as cst
@@ -15,13 +14,10 @@ from ..decide.escapes import Way
 from ..decide.plan import Apply
 from ..know.kinds import Const, Kind, Shape, Site, Value
 from ..know.modules import Module, walk
-from .access import Template, truth_tested
 from .context import Context
+from .reading import Read, Template, truth_tested
 from .response_format import may_refuse
 from .snippets import attribute, expr
-
-if TYPE_CHECKING:
-    from .access import Read
 
 
 def plan(context: Context) -> None:
@@ -67,7 +63,9 @@ def _tellers(context: Context) -> frozenset[Site]:
             if not sites or not isinstance(node, cst.BaseExpression):
                 continue
             parent = module.parents.get(node)
-            if isinstance(parent, cst.Match) or (isinstance(parent, cst.Attribute) and is_caught(node, module)):
+            if isinstance(parent, cst.Match) or (
+                isinstance(parent, cst.Attribute) and is_caught(node, module)
+            ):
                 both |= sites
             elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
                 other = _compared(node, module)
@@ -100,7 +98,9 @@ def is_caught(node: cst.CSTNode, module: Module) -> bool:
             return False
         if isinstance(parent, cst.Try) and parent.body is below:
             for handler in parent.handlers:
-                names = {inner.value for inner in walk(handler.type or handler.body) if isinstance(inner, cst.Name)}
+                names = {
+                    inner.value for inner in walk(handler.type or handler.body) if isinstance(inner, cst.Name)
+                }
                 if handler.type is not None and names & {"AttributeError", "TypeError"}:
                     return True
         below = parent

@@ -12,10 +12,11 @@ import libcst as cst
 
 from ..know.kinds import DUMPS, JSON_DUMPS, DictValue, External, Kind, Shape, Site
 from ..know.modules import Module
-from .access import Read, Template, only_kind, read_of, replace_read, same, truth_tested
 from .call_lists import Lists, is_empty
 from .context import Context, constants
 from .folding import settle
+from .only_kind import only_kind
+from .reading import Read, Template, read_of, replace_read, same, truth_tested
 from .snippets import attribute, expr, string
 from .tools import inner_values, members
 

@@ -10,10 +10,10 @@ from ..decide.plan import Apply
 from ..know.graph import Var
 from ..know.kinds import DictValue, Kind, Place, Site
 from ..know.modules import Module
+from .actions import rename_key
 from .call_lists import single_call
 from .context import WRITES, Context
 from .item_facts import Facts, Form, answers_in, facts
-from .params import rename_key
 from .rebuilt import origins
 from .shared import bindings
 from .snippets import string

@@ -16,7 +16,7 @@ from ..know.graph import Var
 from ..know.kinds import Class, DictValue, External, Function, SeqValue, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
-from .doubles import tested
+from .tested import tested
 from .type_table import LIST_TYPES, UNIONS, is_answer, list_replacement, replacement
 
 

@@ -1,0 +1,152 @@
+"""What becomes of an argument of a request, carried out at every place that writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..know.kinds import (
+    Place,
+    Site,
+)
+from .context import Context, Keyword
+from .snippets import string
+
+
+@dataclass(frozen=True)
+class Action:
+    """What becomes of a parameter: a new name, a new value, nothing (``drop``), or a reason."""
+
+    code: str
+    name: str | None = None
+    wrap: Callable[[cst.BaseExpression], cst.BaseExpression] | None = None
+    drop: bool = False
+    hold: str | None = None  # "unsafe" or "manual"
+    detail: str = ""
+
+
+def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -> None:
+    """Carry out ``action`` at every place that writes or reads the parameter."""
+    if action.hold is not None:
+        first = keywords[0].place
+        hold = context.unsafe if action.hold == "unsafe" else context.manual
+        hold(first.node, first.module, [site], action.code, action.detail)
+        if action.hold == "manual":
+            return
+    for item in keywords:
+        if item.holder is None:
+            _place(context, [site], item, action)
+        elif (item.place, action.code) not in context.done:
+            context.done.add((item.place, action.code))
+            _place(context, context.senders(item.holder), item, action)
+
+
+def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Action) -> None:
+    place = item.place
+    node = place.node
+    # A place with only None at a call that is otherwise given a value: `timeout=None` and the like.
+    drop = action.drop
+    match place.how:
+        case "keyword" if isinstance(node, cst.Arg):
+            context.edit(node, place.module, sites, remove if drop else _argument(action), action.code)
+        case "literal" if isinstance(node, cst.DictElement):
+            context.edit(node, place.module, sites, remove if drop else _element(action), action.code)
+        case "store" if isinstance(node, cst.Subscript):
+            _store(context, sites, place, action)
+        case _ if drop or action.wrap is not None:
+            detail = f"`{context.source(node, place.module)}` looks at an argument that changes its form"
+            context.manual(node, place.module, sites, "MR120", detail)
+        case _:
+            rename_key(context, sites, place, action.name or item.name, action.code)
+
+
+def remove(original: cst.CSTNode, updated: cst.CSTNode) -> cst.RemovalSentinel:
+    return cst.RemovalSentinel.REMOVE
+
+
+def _argument(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Arg) and updated.keyword is not None
+        value = action.wrap(updated.value) if action.wrap else updated.value
+        return updated.with_changes(keyword=cst.Name(action.name or updated.keyword.value), value=value)
+
+    return apply
+
+
+def _element(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.DictElement)
+        value = action.wrap(updated.value) if action.wrap else updated.value
+        key = string(action.name, updated.key) if action.name else updated.key
+        return updated.with_changes(key=key, value=value)
+
+    return apply
+
+
+def _store(context: Context, sites: Sequence[Site], place: Place, action: Action) -> None:
+    """``params["x"] = value``: the key, the value, or the whole statement."""
+    module, node = place.module, place.node
+    assignment = _assignment(context, place)
+    if assignment is None:
+        detail = f"`{context.source(node, module)}` is assigned in an unusual way"
+        context.manual(node, module, sites, "MR119", detail)
+        return
+    if action.drop:
+        line = module.parents[assignment]
+        if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
+            context.edit(line, module, sites, remove, action.code)
+        else:
+            context.edit(assignment, module, sites, _pass, action.code)
+        return
+    if action.name:
+        rename_key(context, sites, place, action.name, action.code)
+    if action.wrap is not None:
+        wrap = action.wrap
+
+        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.BaseExpression)
+            return wrap(updated)
+
+        context.edit(assignment.value, module, sites, apply, action.code)
+
+
+def _assignment(context: Context, place: Place) -> cst.Assign | None:
+    parent = place.module.parents.get(place.node)
+    statement = place.module.parents.get(parent) if isinstance(parent, cst.AssignTarget) else None
+    return statement if isinstance(statement, cst.Assign) and len(statement.targets) == 1 else None
+
+
+def _pass(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    return cst.Pass()
+
+
+def rename_key(context: Context, sites: Sequence[Site], place: Place, name: str, code: str) -> None:
+    """Write another key where a dict is subscripted, asked or popped."""
+    key = key_node(place)
+    if isinstance(key, cst.Arg):
+        context.edit(key, place.module, sites, lambda o, u: u.with_changes(keyword=cst.Name(name)), code)
+    elif isinstance(key, cst.SimpleString):
+        context.edit(key, place.module, sites, lambda o, u: string(name, o), code)
+    else:
+        detail = f"`{context.source(place.node, place.module)}`: the key is not written there"
+        context.manual(place.node, place.module, sites, "MR119", detail)
+
+
+def key_node(place: Place) -> cst.CSTNode | None:
+    """The literal key of an entry: a string, or the Arg that names it."""
+    node = place.node
+    match node:
+        case cst.Arg():
+            return node
+        case cst.DictElement(key=key):
+            return key
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+            return key
+        case cst.Call(args=[first, *_]):
+            return first.value
+        case cst.Comparison(left=left):
+            return left
+        case _:
+            return None

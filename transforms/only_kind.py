@@ -1,0 +1,67 @@
+"""A receiver must be one kind of thing: what can be something else holds its flow back (MR306)."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..decide.receivers import DOUBLES
+from ..know.kinds import (
+    Const,
+    DictValue,
+    External,
+    Kind,
+    SeqValue,
+    Shape,
+    Value,
+)
+from ..know.modules import Module
+from .context import WRITES, Context
+from .read_history import hold_read, is_history_read
+from .tested import is_tested
+
+
+def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape]) -> Kind | None:
+    """The one kind a receiver has; holds the flow back if it can be anything else."""
+    sites = {shape.site for shape in shapes}
+    kinds = {shape.kind for shape in shapes}
+    text = context.source(node, module)
+    if is_history_read(context, node):
+        hold_read(context, node, module, sites)
+        return None
+    if len(kinds) > 1:
+        streamed = Kind.STREAM in kinds and Kind.COMPLETION in kinds
+        code = "MR403" if streamed else "MR306"
+        context.manual(
+            node, module, sites, code, f"`{text}` is {' or '.join(sorted(kind.value for kind in kinds))}"
+        )
+        return None
+    doubled = all(is_tested(context, site) for site in sites)
+    others = [value for value in context.project.values(node) if not _harmless(value, doubled)]
+    if others:
+        context.manual(node, module, sites, "MR306", f"`{text}` also comes from elsewhere")
+        return None
+    return kinds.pop()
+
+
+def _harmless(value: Value, doubled: bool = False) -> bool:
+    """Whether a value beside an answer is its absence: None, or the empty default of a ``.get``.
+
+    Where the call is ``doubled`` by tests, what they make answers of is no other kind either.
+    """
+    match value:
+        case Shape():
+            return True
+        case Const():
+            return value.value in (None, "", False)
+        case External(path=path):
+            return doubled and path.startswith(DOUBLES)  # the rule for tests sees to it
+        case DictValue():
+            return (
+                not value.others
+                and not value.merged
+                and not any(place.how in WRITES for places in value.places.values() for place in places)
+            )
+        case SeqValue():
+            return not value.derived and all(map(_harmless, value.element.values))
+        case _:
+            return False

@@ -1,0 +1,98 @@
+"""The messages that a call sends: the lists, their elements, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import libcst as cst
+
+from ..know.graph import Var
+from ..know.heap import is_text
+from ..know.kinds import (
+    DictValue,
+    Kind,
+    SeqValue,
+    Shape,
+    Site,
+    Value,
+)
+from .context import WRITES, Context, constants
+
+PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant"})
+
+
+def sequences_of(context: Context, site: Site) -> list[SeqValue]:
+    """The lists that feed ``messages``, those they were joined from included."""
+    found: dict[SeqValue, None] = {}
+    stack: list[Value] = context.request(site).values("messages")
+    while stack:
+        value = stack.pop()
+        if isinstance(value, SeqValue) and value not in found:
+            found[value] = None
+            for source in value.derived:
+                stack.extend(source.values)
+    return list(found)
+
+
+def elements_of(context: Context, site: Site) -> list[Value]:
+    """Everything that can be an element of the messages of ``site``."""
+    found: dict[Value, None] = {}
+    for sequence in sequences_of(context, site):
+        found.update(dict.fromkeys(sequence.element.values))
+        for var in sequence.items.values():
+            found.update(dict.fromkeys(var.values))
+    return list(found)
+
+
+def messages_of(context: Context, site: Site) -> list[DictValue]:
+    """The message dicts that can be sent."""
+    return [value for value in elements_of(context, site) if isinstance(value, DictValue)]
+
+
+def roles(message: DictValue) -> list[object] | None:
+    """The roles a message can have, or None if they are not all known."""
+    return constants(message.fields.get("role"))
+
+
+def is_str(context: Context, node: cst.BaseExpression) -> bool:
+    """Whether an expression is certainly a string."""
+    var = context.project.vars.get(node)
+    return var is not None and text_var(var)
+
+
+def text_var(var: Var) -> bool:
+    """Whether every value of a variable is text."""
+    textual = (Kind.CONTENT, Kind.DELTA_TEXT)
+    return bool(var.values) and all(
+        is_text(value) or (isinstance(value, Shape) and value.kind in textual) for value in var.values
+    )
+
+
+def writes_items(context: Context, site: Site) -> bool:
+    """Whether anything in the program of ``site`` writes tool messages or parts."""
+    program = context.project.program(site.module)
+    return any(
+        isinstance(value, DictValue) and value.module in program and is_item(value)
+        for value in context.project.built.values()
+    )
+
+
+_PART_TYPES = frozenset({"image_url", "input_audio", "file", "tool_use", "tool_result"})
+
+
+def is_item(value: DictValue) -> bool:
+    """Whether a dict is a tool message, an assistant message with calls, or a part that is not text."""
+    if any(
+        place.how in WRITES for key in ("tool_calls", "tool_call_id") for place in value.places.get(key, ())
+    ):
+        return True
+    found = constants(value.fields.get("role")) or []
+    if any(role in ("tool", "function") for role in found):
+        return True
+    types = constants(value.fields.get("type")) or []
+    return any(kind in _PART_TYPES for kind in types)
+
+
+def owners(context: Context, value: DictValue) -> Iterable[Site]:
+    """The sites that ``value`` can be sent by, as a message."""
+    return [site for site in context.sites if value in messages_of(context, site)]
