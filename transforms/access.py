@@ -258,7 +258,8 @@ def _loads(context: Context, call: cst.Call, module: Module, shapes: list[Shape]
 
 
 def _undump(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.Call) and isinstance(updated.func, cst.Attribute)
+    assert isinstance(updated, cst.Call)
+    assert isinstance(updated.func, cst.Attribute)
     return updated.func.value
 
 

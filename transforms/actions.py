@@ -68,7 +68,8 @@ def remove(original: cst.CSTNode, updated: cst.CSTNode) -> cst.RemovalSentinel:
 
 def _argument(action: Action) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Arg) and updated.keyword is not None
+        assert isinstance(updated, cst.Arg)
+        assert updated.keyword is not None
         value = action.wrap(updated.value) if action.wrap else updated.value
         return updated.with_changes(keyword=cst.Name(action.name or updated.keyword.value), value=value)
 

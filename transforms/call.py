@@ -56,7 +56,8 @@ def _drop_step(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 
 
 def _responses(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.Attribute) and isinstance(original, cst.Attribute)
+    assert isinstance(updated, cst.Attribute)
+    assert isinstance(original, cst.Attribute)
     # Keep the layout of the dot that was dropped: chains are often broken before `.chat`.
     inner = original.value
     dot = inner.dot if isinstance(inner, cst.Attribute) and inner.attr.value == "chat" else updated.dot

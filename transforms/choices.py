@@ -75,7 +75,8 @@ def _length(context: Context, module: Module, arg: cst.Arg, sites: set[Site]) ->
         if sign is not None:
 
             def test(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-                assert isinstance(updated, cst.Comparison) and isinstance(updated.left, cst.Call)
+                assert isinstance(updated, cst.Comparison)
+                assert isinstance(updated.left, cst.Call)
                 output = attribute(base_of(updated.left.args[0].value), "output")
                 result = output if sign else cst.UnaryOperation(cst.Not(), output)
                 return result.with_changes(lpar=updated.lpar, rpar=updated.rpar)

@@ -104,7 +104,7 @@ class Context:
         return next(module for module in self.project.modules if node in module.parents)
 
     def is_gone(self, node: cst.CSTNode, module: Module) -> bool:
-        """Whether ``node`` is part of code that some rule replaces as a whole: nothing in it is left to judge."""
+        """Whether ``node`` is in code that a rule replaces as a whole: nothing in it is left to judge."""
         return bool(self.gone) and (
             node in self.gone or any(parent in self.gone for parent in module.ancestors(node))
         )

@@ -22,8 +22,9 @@ from .snippets import expr, operand
 
 # Same name, same meaning (openai.types.responses.ResponseCreateParams and the Chat one).
 UNCHANGED = frozenset(
-    """model stream temperature top_p metadata user store service_tier parallel_tool_calls safety_identifier
-    prompt_cache_key prompt_cache_retention prompt_cache_options moderation extra_headers extra_query timeout""".split()
+    "model stream temperature top_p metadata user store service_tier parallel_tool_calls safety_identifier"
+    " prompt_cache_key prompt_cache_retention prompt_cache_options moderation extra_headers extra_query"
+    " timeout".split()
 )
 # Handled by rules of their own.
 ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "functions", "function_call", "response_format"})
@@ -274,9 +275,9 @@ def _verbosity(parameter: Parameter) -> Action:
 
 
 _RESPONSES_BODY = UNCHANGED | frozenset(
-    {"reasoning", "text", "include", "truncation", "max_output_tokens", "background", "prompt", "instructions",
-     "previous_response_id", "max_tool_calls", "context_management"}
-)  # fmt: skip
+    "reasoning text include truncation max_output_tokens background prompt instructions previous_response_id"
+    " max_tool_calls context_management".split()
+)
 
 
 def _body(context: Context, site: Site, parameter: Parameter) -> None:

@@ -23,12 +23,10 @@ from ..know.kinds import (
     Function,
     Instance,
     Invocation,
-    Kind,
     Method,
     Partial,
     Resource,
     SeqValue,
-    Shape,
     Typed,
     Unknown,
     Value,
@@ -60,25 +58,25 @@ class Escape:
 
 
 # Callees that only show or test their arguments.
-_DISPLAY = (
-    "builtins.print", "builtins.repr", "builtins.type", "builtins.isinstance", "builtins.id", "builtins.vars",
-    "builtins.dir", "builtins.breakpoint", "builtins.hasattr", "builtins.callable", "builtins.issubclass",
-    "builtins.help", "logging.", "loguru.", "structlog.", "pprint.", "rich.", "typer.echo", "typer.secho",
-    "click.echo", "click.secho", "icecream.", "tqdm.", "warnings.warn", "traceback.", "pdb.", "IPython.display",
-    "builtins.Exception", "builtins.ValueError", "builtins.RuntimeError", "builtins.TypeError", "builtins.KeyError",
-    "builtins.AssertionError", "sys.stdout.write", "sys.stderr.write", "absl.logging", "colorama.", "termcolor.",
-)  # fmt: skip
-_TESTS = ("builtins.isinstance", "builtins.type", "builtins.hasattr", "builtins.callable", "builtins.id")
-# Modelled in know.calls: the value goes on in the result, it does not escape.
+_DISPLAY = tuple(
+    (
+        "builtins.print builtins.repr builtins.type builtins.isinstance builtins.id builtins.vars"
+        " builtins.dir builtins.breakpoint builtins.hasattr builtins.callable builtins.issubclass builtins.help"
+        " builtins.Exception builtins.ValueError builtins.RuntimeError builtins.TypeError builtins.KeyError"
+        " builtins.AssertionError logging. loguru. structlog. pprint. rich. typer.echo typer.secho click.echo"
+        " click.secho icecream. tqdm. warnings.warn traceback. pdb. IPython.display sys.stdout.write"
+        " sys.stderr.write absl.logging colorama. termcolor."
+    ).split()
+)
+# Modelled in know.foreign: the value goes on in the result, it does not escape.
 _MODELLED = (
     frozenset(models.IDENTITY) | models.SEQUENCES | models.CLIENT_WRAPPERS | frozenset(models.RUNNERS)
-    | {
-        "functools.partial", "builtins.dict", "builtins.getattr", "builtins.setattr", "builtins.next",
-        "builtins.anext", "builtins.enumerate", "builtins.zip", "builtins.map", "asyncio.gather", "builtins.len",
-        "builtins.bool", "builtins.super", "threading.Thread", "builtins.min", "builtins.max", "builtins.any",
-        "builtins.all", "builtins.sum", "builtins.range", "json.loads", "contextvars.ContextVar",
-    }
-)  # fmt: skip
+) | frozenset(
+    "functools.partial builtins.dict builtins.getattr builtins.setattr builtins.next builtins.anext"
+    " builtins.enumerate builtins.zip builtins.map asyncio.gather builtins.len builtins.bool builtins.super"
+    " threading.Thread builtins.min builtins.max builtins.any builtins.all builtins.sum builtins.range"
+    " json.loads contextvars.ContextVar".split()
+)
 
 
 class Escapes:
@@ -129,6 +127,10 @@ class Escapes:
             yield _text(call.node.func, call.module)
         for callee in callees:
             match callee:
+                case External(path="builtins.setattr") if len(call.arguments) > 1:
+                    if all(isinstance(key, Const) for key in call.arguments[1].var.values):
+                        continue
+                    yield "builtins.setattr"
                 case External(path=path):
                     tail = path.rpartition(".")[2]
                     if (
@@ -143,9 +145,8 @@ class Escapes:
                     yield path
                 case Unknown(why=why):
                     yield why
-                case Class() if not callee.annotations and "__init__" not in callee.members:
-                    if not self._project.ancestors(callee) and callee.bases:
-                        yield callee.name
+                case Class() if self._is_opaque(callee):
+                    yield callee.name
                 case Method(owner=owner, name=name):
                     yield from _method(owner, name)
                 case Function() | Bound() | Instance() | Resource() | Partial() | Class():
@@ -154,6 +155,13 @@ class Escapes:
                     continue
                 case _:
                     yield _text(call.node.func, call.module)
+
+    def _is_opaque(self, cls: Class) -> bool:
+        """Whether a constructor from outside the project takes the arguments."""
+        family = [cls, *self._project.ancestors(cls)]
+        if any(owner.annotations or "__init__" in owner.members for owner in family):
+            return False
+        return any(owner.bases for owner in family)
 
     def _is_displayed(self, node: cst.CSTNode, module: Module) -> bool:
         """Whether the text made at ``node`` goes straight to something that shows it."""
@@ -225,7 +233,10 @@ class Escapes:
     def _store(self, target: cst.BaseExpression, value: cst.BaseExpression, module: Module) -> None:
         if not isinstance(target, (cst.Attribute, cst.Subscript)):
             return
-        for owner in self._project.values(target.value):
+        owners = self._project.values(target.value)
+        if not owners:
+            self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
+        for owner in owners:
             if isinstance(owner, Unknown) or (isinstance(owner, External) and not _is_state(owner.path)):
                 self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
                 return
@@ -268,6 +279,3 @@ def reachable(var: Var) -> Iterator[Value]:
             for merged in value.merged:
                 stack.extend(merged.values)
     return iter(seen)
-
-
-__all__ = ["Escape", "Escapes", "Kind", "Shape", "Way", "reachable"]

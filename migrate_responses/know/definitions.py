@@ -100,7 +100,9 @@ class Definitions(Foreign):
     def imported(self, module: Module, name: str) -> Var:
         """``import name``."""
         found = self.find_module(module, 0, name)
-        return self.fresh(ModuleValue(found)) if found is not None else self._external(name, self.realm(module))
+        if found is not None:
+            return self.fresh(ModuleValue(found))
+        return self._external(name, self.realm(module))
 
     def find_module(self, importer: Module, level: int, name: str) -> Module | None:
         """The project module that an import means, if it is one."""

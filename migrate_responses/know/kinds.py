@@ -219,7 +219,8 @@ class External(Value):
         loop over a tree would give ever longer ones.
         """
         depth = sum(self.path.count(mark) for mark in ("()", "[]", ".*"))
-        return self if depth > 2 or len(self.path) > _LONGEST else External(f"{self.path}{suffix}", self.realm)
+        ended = depth > 2 or len(self.path) > _LONGEST
+        return self if ended else External(f"{self.path}{suffix}", self.realm)
 
 
 _LONGEST = 120
