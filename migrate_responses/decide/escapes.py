@@ -61,7 +61,8 @@ class Escape:
 _DISPLAY = tuple(
     (
         "builtins.print builtins.repr builtins.type builtins.isinstance builtins.id builtins.vars"
-        " builtins.dir builtins.breakpoint builtins.hasattr builtins.callable builtins.issubclass builtins.help"
+        " builtins.dir builtins.breakpoint builtins.hasattr builtins.callable builtins.issubclass"
+        " builtins.help"
         " builtins.Exception builtins.ValueError builtins.RuntimeError builtins.TypeError builtins.KeyError"
         " builtins.AssertionError logging. loguru. structlog. pprint. rich. typer.echo typer.secho click.echo"
         " click.secho icecream. tqdm. warnings.warn traceback. pdb. IPython.display sys.stdout.write"

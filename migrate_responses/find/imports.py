@@ -11,11 +11,11 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
+
+from ..import_path import on_path, shared
 
 _IMPORT = re.compile(rb"import(?=[ \t(\\*])")
 _FROM = re.compile(rb"(?:^|[;:\s])from[ \t]+(\.*[ \t]*[\w.]*)[ \t]*$")
-_SOURCE_FOLDERS = frozenset({"lib", "python", "source", "src"})
 _NOISE = re.compile(rb"#[^\n]*|\\\r?\n|[()\r\n]")
 
 
@@ -91,40 +91,19 @@ class Files:
         nearest = -1
         for path in self._by_last.get(parts[-1], ()):
             root = "/".join(path[: -len(parts)])
-            if path[-len(parts) :] != parts or not self._on_path(root, folder):
+            if path[-len(parts) :] != parts or not on_path(root, folder, self._packages):
                 continue
-            close = _shared(root, folder)
+            close = shared(root, folder)
             if close > nearest:
                 best, nearest = [], close
             if close == nearest:
                 best.extend(self._existing(path))
         return best
 
-    def _on_path(self, root: str, folder: str) -> bool:
-        """Whether modules of ``folder`` can import from ``root``: the folder itself, one above it, or a
-        neighbour of one above it that holds another part of the project. A package is no root.
-        """
-        if root == folder:
-            return True
-        if root in self._packages:
-            return False
-        base = os.path.dirname(root) if os.path.basename(root) in _SOURCE_FOLDERS else root
-        return _is_above(base, folder) or _is_above(os.path.dirname(base), folder)
-
     def _existing(self, parts: tuple[str, ...]) -> list[str]:
         stem = "/".join(parts)
         inits = "__init__.py" if not stem else f"{stem}/__init__.py"
         return [path for path in (f"{stem}.py", inits) if path in self._paths]
-
-
-def _is_above(one: str, other: str) -> bool:
-    return not one or one == other or other.startswith(one + "/")
-
-
-def _shared(one: str, other: str) -> int:
-    """How many folders two paths begin with in common."""
-    pairs = zip(one.split("/") if one else (), other.split("/"), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _module(path: str) -> tuple[str, ...]:

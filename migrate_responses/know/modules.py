@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import PurePosixPath
 
 import libcst as cst
 
+from ..import_path import on_path, shared
 from .graph import Var
 from .kinds import External
 
@@ -278,6 +280,9 @@ class Index:
     def __init__(self, modules: Iterable[Module]) -> None:
         self._by_name = {module.name: module for module in modules}
         self._by_suffix: dict[str, list[Module]] = {}
+        self._packages = {
+            module.name.replace(".", "/") for module in self._by_name.values() if module.is_package
+        }
         for module in self._by_name.values():
             parts = module.name.split(".")
             for start in range(len(parts)):
@@ -296,26 +301,12 @@ class Index:
         """The module of ``import name``: the nearest one that Python could mean."""
         if not name or name.partition(".")[0] in sys.stdlib_module_names:
             return None
-        here = importer.name.split(".")[:-1] if not importer.is_package else importer.name.split(".")
-        candidates = [
-            module
-            for module in self._by_suffix.get(name, ())
-            if self._is_root(module.name.split(".")[: -len(name.split("."))], here)
-        ]
-        return max(candidates, key=lambda module: _common(module.name.split("."), here), default=None)
-
-    def _is_root(self, root: list[str], here: list[str]) -> bool:
-        """Whether ``root`` can be on the import path of a module in ``here``: not inside a package."""
-        if not root:
-            return True
-        package = self._by_name.get(".".join(root))
-        return package is None or not package.is_package
-
-
-def _common(left: list[str], right: list[str]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+        folder = posixpath.dirname(importer.path)
+        best: Module | None = None
+        nearest = -1
+        for module in self._by_suffix.get(name, ()):
+            root = module.name[: -len(name)].rstrip(".").replace(".", "/")
+            close = shared(root, folder)
+            if close > nearest and on_path(root, folder, self._packages):
+                best, nearest = module, close
+        return best

@@ -93,12 +93,13 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         PROJECT,
-    ),    Rule(
+    ),
+    Rule(
         "MR910",
         "The rewrite failed",
         MANUAL,
-        "The tool made something of this flow that does not parse, or stopped on a fault of its own. Nothing of"
-        " the flow was changed. Please report it with the code around the place.",
+        "The tool made something of this flow that does not parse, or stopped on a fault of its own. Nothing"
+        " of the flow was changed. Please report it with the code around the place.",
         "",
         "",
         PROJECT,
