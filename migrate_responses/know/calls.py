@@ -161,14 +161,26 @@ class Calls(Semantics):
         self.solver.watch(init, on)
         for base in cls.bases:
             self.solver.watch(base, lambda found: self._construct_client(cls, found, call))
-        if "__init__" not in cls.members and cls.annotations:
-            names = list(cls.annotations)
-            for position, argument in enumerate(call.arguments):
-                name = argument.keyword
-                if name is None and position < len(names):
-                    name = names[position]
-                if name in cls.annotations:
-                    self.solver.flow(argument.var, self.instance_field(cls.instance, name))
+        if "__init__" not in cls.members:
+            self._fill_fields(cls, call)
+
+    def _fill_fields(self, cls: Class, call: Invocation) -> None:
+        """The generated constructor of a dataclass, a named tuple or a pydantic model."""
+        names = [name for owner in [*reversed(self.ancestors(cls)), cls] for name in owner.annotations]
+        names = list(dict.fromkeys(names))
+        for position, argument in enumerate(call.arguments):
+            name = argument.keyword
+            if name is None and position < len(names):
+                name = names[position]
+            if name not in (None, "*", "**"):
+                self.solver.flow(argument.var, self.instance_field(cls.instance, str(name)))
+            elif name == "**":
+                self.solver.watch(argument.var, lambda value: self._fill_from(cls, value))
+
+    def _fill_from(self, cls: Class, value: Value) -> None:
+        if isinstance(value, DictValue):
+            for name in list(value.places):
+                self.solver.flow(self.field(value, name), self.instance_field(cls.instance, name))
 
     def _construct_client(self, cls: Class, base: Value, call: Invocation) -> None:
         """A subclass of the SDK's client without a constructor of its own passes its arguments on."""

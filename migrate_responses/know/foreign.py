@@ -14,11 +14,13 @@ from .graph import Var
 from .kinds import (
     Argument,
     Bound,
+    Class,
     Client,
     Const,
     Env,
     External,
     Function,
+    Instance,
     Invocation,
     Method,
     Partial,
@@ -182,7 +184,9 @@ class Foreign(Calls):
                 pass
             case "builtins.getattr" if len(arguments) > 1:
                 self._getattr(call)
-            case "builtins.setattr" | "builtins.print" | "builtins.type" | "builtins.id":
+            case "builtins.setattr" if len(arguments) > 2:
+                self._setattr(call)
+            case "builtins.print" | "builtins.type" | "builtins.id":
                 pass
             case "builtins.next" | "builtins.anext" | "builtins.min" | "builtins.max" if first is not None:
                 self.spread(first, call.result)
@@ -247,6 +251,16 @@ class Foreign(Calls):
         if target is not None:
             self._run_in(call, target.var, passed, Var())
         self.solver.add(call.result, [External("threading.Thread()")])
+
+    def _setattr(self, call: Invocation) -> None:
+        owner, key, value = call.arguments[:3]
+
+        def on(found: Value) -> None:
+            if isinstance(found, Const) and isinstance(found.value, str):
+                name = found.value
+                self.solver.watch(owner.var, lambda item: self.store_member(item, name, call.node, value.var))
+
+        self.solver.watch(key.var, on)
 
     def _getattr(self, call: Invocation) -> None:
         owner, key = call.arguments[0], call.arguments[1]
@@ -323,6 +337,9 @@ class Foreign(Calls):
                     self.solver.flow(decorated, result)
                 case Unknown() | Method():
                     function.escaped = True
+                    self.solver.flow(decorated, result)
+                case Class() | Instance():  # it sees the results; the name stays the function
+                    self.call(found, applied(Var()))
                     self.solver.flow(decorated, result)
                 case _:
                     self.solver.flow(decorated, result)

@@ -198,6 +198,18 @@ class Members(Heap):
 
         self.solver.watch(self.lookup(cls, name), on)
 
+    def ancestors(self, cls: Class) -> list[Class]:
+        """The project classes that ``cls`` inherits from, nearest first."""
+        found: dict[Class, None] = {}
+        stack = [cls]
+        while stack:
+            for base in stack.pop().bases:
+                for value in list(base.values):
+                    if isinstance(value, Class) and value not in found and value is not cls:
+                        found[value] = None
+                        stack.append(value)
+        return list(found)
+
     def lookup(self, cls: Class, name: str) -> Var:
         """The class attribute ``name`` of ``cls``, its own or an inherited one."""
         var = cls.lookups.get(name)
@@ -269,7 +281,10 @@ class Members(Heap):
 
     def store_attribute(self, owner: Value, target: cst.Attribute, value: Var) -> None:
         """``owner.name = value``."""
-        name = target.attr.value
+        self.store_member(owner, target.attr.value, target, value)
+
+    def store_member(self, owner: Value, name: str, target: cst.CSTNode, value: Var) -> None:
+        """The attribute ``name`` of ``owner`` is set at ``target``."""
         match owner:
             case Instance():
                 self.solver.flow(value, self.instance_field(owner, name))

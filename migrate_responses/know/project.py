@@ -84,18 +84,6 @@ class Project(Definitions):
             if isinstance(found, Function) and found.positional and found.bound in ("instance", "property"):
                 self.solver.add(found.parameters[found.positional[0]], [cls.instance])
 
-    def ancestors(self, cls: Class) -> list[Class]:
-        """The project classes that ``cls`` inherits from, nearest first."""
-        found: dict[Class, None] = {}
-        stack = [cls]
-        while stack:
-            for base in stack.pop().bases:
-                for value in list(base.values):
-                    if isinstance(value, Class) and value not in found and value is not cls:
-                        found[value] = None
-                        stack.append(value)
-        return list(found)
-
     def _seed_round(self) -> bool:
         """Give values to what nothing flows to; whether anything was new."""
         changed = False
