@@ -180,21 +180,19 @@ class Body(Survey):
             self._forget(node.body)
         if not orelse and node.orelse is not None:
             self._forget(node.orelse)
-        elif isinstance(node.orelse, cst.If):
-            return (
-                self._collect_if(node.orelse, branch.orelse, layout, units)
-                if branch.stays != "apart"
-                else branch.after
-            )
         elif node.orelse is not None:
             start = len(units)
-            self._collect(node.orelse.body, branch.orelse, layout, units)
+            if isinstance(node.orelse, cst.If):
+                after = self._collect_if(node.orelse, branch.orelse, layout, units)
+            else:
+                after = self._collect(node.orelse.body, branch.orelse, layout, units)
+            if branch.stays == "else":
+                return after
             if branch.stays == "apart":
                 self.runs += 1
+                test = self.spelled(node.test, branch.orelse, reach - {On.OTHER}) or TERMINAL
                 for unit in units[start:]:
-                    unit.guard = Guard(TERMINAL, self.runs)
-        if branch.stays == "body" and leaves(node.body):
-            return branch.after
+                    unit.guard = unit.guard or Guard(test, self.runs)
         return branch.after
 
     def _tag(self, units: list[Unit]) -> None:
@@ -205,10 +203,13 @@ class Body(Survey):
             need = self.survey(unit.node, unit.reach)
             used = set(reads(unit.node))
             stained = [want for want, names in self.dirty.items() if names & used]
-            if len(need.wants) == 1:
-                unit.tag = next(iter(need.wants))
+            want = next(iter(need.wants), "")
+            if len(need.wants) == 1 and need.handles <= WANTS[want] | {On.FIRST}:
+                unit.tag = want
+            elif need.wants and isinstance(unit.node, cst.BaseCompoundStatement):
+                unit.tag = "safe"  # its parts are looked at one by one
             elif need.wants:
-                unit.tag = "safe"  # its parts are looked at one by one, or it is held back
+                self.hold(unit.node, "asks for several parts of a chunk at once")
             elif len(stained) == 1 and not need.handles:
                 unit.tag = stained[0]
             elif not need.neutral or is_poll(unit.node):
@@ -241,14 +242,25 @@ class Body(Survey):
             skip = loop and rest and end - start > 1 and tag == "text"
             self.runs += 1
             test = CALL_TESTS[self.region.calls] if tag == "call" else _GUARDS[tag]
-            for unit in units[start : end if skip else last]:
-                unit.reach = WANTS[tag] & (self.region.everything | {On.OTHER})
-                if not skip or unit is units[start]:
-                    unit.guard = Guard(test, self.runs, skip)
-            start = end if skip else last
+            stop = end if skip else last
+            run = self._narrowed(units[start:stop], WANTS[tag] & self.region.everything, layout)
+            for unit in run[:1] if skip else run:
+                unit.guard = Guard(test, self.runs, skip)
+            units[start:stop] = run
+            start += len(run)
         for unit in units:
             if unit.guard is not None:
                 layout.guards[unit.node] = unit.guard
+
+    def _narrowed(self, units: list[Unit], reach: Reach, layout: Layout) -> list[Unit]:
+        """The statements under a guard: tests that the guard settles dissolve."""
+        found: list[Unit] = []
+        for unit in units:
+            if isinstance(unit.node, cst.If):
+                self._collect_if(unit.node, reach, layout, found)
+            else:
+                found.append(Unit(unit.node, reach))
+        return found
 
     # -- statements ----------------------------------------------------------------------
 

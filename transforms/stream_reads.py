@@ -139,6 +139,7 @@ class Reads:
                 self.need.wants.add("text")
             self.below(node, reach)
         elif self._is_truth(node):
+            self._asked(node, reach)
             self.test(node, reach)
         else:
             self.below(node, reach)
@@ -237,11 +238,20 @@ class Reads:
                 self.need.wants.add(demand)
                 self.need.aliases.update(self._variables(node))
             return
-        if demand == "text":
+        if demand == "text" and self.returning:
             default = '""' if isinstance(node, cst.BooleanOperation) else "None"
             self.replace(node, f"v.delta if {TEXT_TEST} else {default}", "MR401")
         else:
             self.hold(node, "is not there on every event")
+
+    def _asked(self, node: cst.BaseExpression, reach: Reach) -> None:
+        """A test whose outcome is kept is a read of what it asks for."""
+        pure = self.region.pure(node)
+        if self.need is None or pure is None or self.returning or On.OTHER not in reach:
+            return
+        for demand, there in WANTS.items():
+            if demand != "response" and pure & reach & there:
+                self.need.wants.add(demand)
 
     def _variables(self, node: cst.BaseExpression) -> Iterator[str]:
         """The aliases in ``node`` that hold a part which is not the event itself."""

@@ -47,7 +47,8 @@ class Survey(Tests):
             last = node.body.body[-1] if node.body.body else None
             passes = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Pass)
             return Branch("nothing", after=reach if passes else reach - pos)
-        if neg == {On.USAGE} and self.spelled(node.test, pos, classes) is None:
+        passes = node.orelse is not None and skips(node.body, self.region.is_function)
+        if not passes and not self._one_test(pos) and self._one_test(neg):
             return Branch("apart", body=reach - neg, orelse=neg, after=reach)
         return Branch("whole")
 
