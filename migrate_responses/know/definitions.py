@@ -60,7 +60,7 @@ class Definitions(Foreign):
             function.star = SeqValue(params.star_arg, module, "args", Var())
             self.solver.add(function.parameters[params.star_arg.name.value], [function.star])
         if params.star_kwarg is not None:
-            function.double_star = DictValue(params.star_kwarg, module)
+            function.double_star = self.new_dict(params.star_kwarg, module)
             self.solver.add(function.parameters[params.star_kwarg.name.value], [function.double_star])
         if module.scopes[node].yields:
             function.yields = SeqValue(node, module, "generator", Var())

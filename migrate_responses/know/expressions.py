@@ -195,7 +195,7 @@ class Expressions:
         return self._new(value)
 
     def _dict(self, node: cst.Dict) -> Var:
-        value = DictValue(node, self.module)
+        value = self.project.new_dict(node, self.module)
         self.project.built[node] = value
         for element in node.elements:
             var = self.expression(element.value)
@@ -221,7 +221,7 @@ class Expressions:
         outer = dict(self.env)
         self._comp_for(node.for_in)
         key, var = self.expression(node.key), self.expression(node.value)
-        value = DictValue(node, self.module)
+        value = self.project.new_dict(node, self.module)
         self.project.built[node] = value
         source = _copied(node)
         if source is not None:  # {k: v for k, v in d.items() if ...}: what d has

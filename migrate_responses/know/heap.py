@@ -31,6 +31,7 @@ class Heap(ABC):
         self.solver = Solver()
         self.vars: dict[cst.CSTNode, Var] = {}
         self.built: dict[cst.CSTNode, DictValue | SeqValue] = {}
+        self.unread: list[tuple[DictValue, Var, Var]] = []  # reads under keys of which nothing is known
 
     def fresh(self, *values: Value) -> Var:
         """A new variable that holds ``values``."""
@@ -46,9 +47,14 @@ class Heap(ABC):
         var = owner.fields.get(key)
         if var is None:
             var = owner.fields[key] = Var()
+            self.solver.flow(owner.unkeyed, var)
             for source in owner.merged:
                 self._pour(source, key, var)
         return var
+
+    def new_dict(self, node: cst.CSTNode, module: Module) -> DictValue:
+        """A dict that nothing is known of yet."""
+        return DictValue(node, module, Var(), Var())
 
     def _pour(self, source: Var, key: str, target: Var) -> None:
         def on(value: Value) -> None:
@@ -62,6 +68,13 @@ class Heap(ABC):
         if any(source is known for known in owner.merged):
             return
         owner.merged.append(source)
+
+        def on(value: Value) -> None:
+            if isinstance(value, DictValue):
+                self.solver.flow(value.everything, owner.everything)
+                self.solver.flow(value.unkeyed, owner.unkeyed)
+
+        self.solver.watch(source, on)
         for key, var in list(owner.fields.items()):
             self._pour(source, key, var)
 
@@ -76,8 +89,12 @@ class Heap(ABC):
     ) -> None:
         """An entry of ``owner`` is written or read at ``node``, under each constant in ``key``."""
         place = Place(how, node, module, value)
+        if value is not None:
+            self.solver.flow(value, owner.everything)
         if not key.values and not key.pending:
             owner.others.append(place)
+            if value is not None:
+                self.solver.flow(value, owner.unkeyed)
         seen: set[object] = set()
 
         def on(found: Value) -> None:
@@ -90,6 +107,8 @@ class Heap(ABC):
                     self.solver.flow(value, self.field(owner, found.value))
             elif place not in owner.others:
                 owner.others.append(place)
+                if value is not None:
+                    self.solver.flow(value, owner.unkeyed)
 
         self.solver.watch(key, on)
 
@@ -98,7 +117,7 @@ class Heap(ABC):
         known = self.built.get(invocation.node)
         if isinstance(known, DictValue):
             return known
-        value = DictValue(invocation.node, invocation.module)
+        value = self.new_dict(invocation.node, invocation.module)
         self.built[invocation.node] = value
         self.pour_arguments(value, invocation.arguments, invocation.module)
         self.solver.add(result, [value])
@@ -133,12 +152,12 @@ class Heap(ABC):
             case "items":
                 pair = SeqValue(call.node, call.module, "tuple", Var())
                 pair.items = {0: self.fresh(Typed("str")), 1: Var()}
-                self._all_fields(owner, pair.items[1])
+                self.solver.flow(owner.everything, pair.items[1])
                 listing = SeqValue(call.node, call.module, "generator", self.fresh(pair))
                 self.solver.add(call.result, [listing])
             case "values":
                 listing = SeqValue(call.node, call.module, "generator", Var())
-                self._all_fields(owner, listing.element)
+                self.solver.flow(owner.everything, listing.element)
                 self.solver.add(call.result, [listing])
             case "keys":
                 listing = SeqValue(call.node, call.module, "generator", self.fresh(Typed("str")))
@@ -146,24 +165,16 @@ class Heap(ABC):
             case _:
                 pass
 
-    def _all_fields(self, owner: DictValue, target: Var) -> None:
-        for var in list(owner.fields.values()):
-            self.solver.flow(var, target)
-        for place in owner.others:
-            if place.var is not None:
-                self.solver.flow(place.var, target)
-
     def _read(self, owner: DictValue, key: Var, result: Var) -> None:
         def on(found: Value) -> None:
             if isinstance(found, Const) and isinstance(found.value, str):
                 self.solver.flow(self.field(owner, found.value), result)
             else:
-                self._all_fields(owner, result)
+                self.solver.flow(owner.everything, result)
 
         self.solver.watch(key, on)
-        for place in owner.others:
-            if place.var is not None:
-                self.solver.flow(place.var, result)
+        if not key.values:
+            self.unread.append((owner, key, result))
 
     # -- sequences -----------------------------------------------------------------------
 
@@ -236,7 +247,7 @@ class Heap(ABC):
         elif isinstance(node.operator, cst.BitOr) and isinstance(value, DictValue):
             known = self.built.get(node)
             if not isinstance(known, DictValue):
-                known = DictValue(node, module)
+                known = self.new_dict(node, module)
                 self.built[node] = known
                 self.solver.add(result, [known])
             self.merge(known, self.vars[node.left])

@@ -96,6 +96,10 @@ class Project(Definitions):
                 function.escaped = True
                 self.solver.flow(decorated, result)
                 changed = True
+        for owner, key, result in self.unread:
+            if not key.values and result not in owner.everything.outs:
+                self.solver.flow(owner.everything, result)
+                changed = True
         if changed:
             return True
         for function in list(self.functions.values()):
