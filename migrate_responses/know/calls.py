@@ -51,7 +51,10 @@ class Calls(Semantics):
 
     def call(self, callee: Value, call: Invocation) -> None:
         """``callee`` is called at ``call``."""
-        self.callees.setdefault(call, {})[callee] = None
+        callees = self.callees.setdefault(call, {})
+        if callee in callees:
+            return
+        callees[callee] = None
         match callee:
             case Function():
                 self.enter_function(callee, call, None)

@@ -1,4 +1,4 @@
-"""What attributes, subscripts and iteration give for each kind of value."""
+"""What subscripts, iteration and ``with`` give for each kind of value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ _LONGEST_PATH = 160  # an External path: beyond it the value is just something e
 
 
 class Semantics(Members):
-    """Attribute, subscript, iteration and context-manager semantics."""
+    """Subscript, iteration and context-manager semantics."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._iterated: set[tuple[Instance, Var]] = set()
 
     # -- subscripts ----------------------------------------------------------------------
 
@@ -127,9 +131,9 @@ class Semantics(Members):
                 self.solver.add(target, [owner.part(ELEMENTS[owner.kind])])
             case DictValue():
                 self.solver.add(target, [Typed("str")])
-            case Instance():
-                for name in ("__iter__", "__aiter__"):
-                    self._iterate_with(owner, name, target)
+            case Instance() if (owner, target) not in self._iterated:
+                self._iterated.add((owner, target))
+                self._iterate(owner, target)
             case External() if len(owner.path) <= _LONGEST_PATH:
                 self.solver.add(target, [owner.step("[]")])
             case Unknown():
@@ -137,14 +141,23 @@ class Semantics(Members):
             case _:
                 pass
 
-    def _iterate_with(self, owner: Instance, name: str, target: Var) -> None:
-        def on(found: Value) -> None:
-            if isinstance(found, Function):
-                self.solver.watch(
-                    found.result, lambda value: self.elements(value, target) if value is not owner else None
-                )
+    def _iterate(self, owner: Instance, target: Var) -> None:
+        """``__iter__`` gives an iterable, the owner perhaps; an iterator has ``__next__``."""
 
-        self.solver.watch(self.lookup(owner.type, name), on)
+        def iterable(found: Value) -> None:
+            if isinstance(found, Function):
+                self.spread(found.result, target)
+                if found.yields is not None:
+                    self.solver.flow(found.yields.element, target)
+
+        def iterator(found: Value) -> None:
+            if isinstance(found, Function):
+                self.solver.flow(found.result, target)
+
+        for name in ("__iter__", "__aiter__"):
+            self.solver.watch(self.lookup(owner.type, name), iterable)
+        for name in ("__next__", "__anext__"):
+            self.solver.watch(self.lookup(owner.type, name), iterator)
 
     def enter_context(self, value: Value, target: Var) -> None:
         """What ``with value as target`` binds."""
