@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -86,22 +86,60 @@ class Escapes:
     def __init__(self, project: Project, packaged: bool) -> None:
         self._project = project
         self._packaged = packaged
-        self._by_value: dict[Value, list[Escape]] = {}
+        self._noted: dict[Value, list[Escape]] = {}
+        self._holders: dict[Value, list[Value]] = {}  # the containers a value is in
+        self._expanded: set[Value] = set()
+        self._answers: dict[Value, list[Escape]] = {}
         for call in project.invocations:
             self._call(call)
         for module in project.modules:
             self._module(module)
 
     def of(self, value: Value) -> list[Escape]:
-        """Where ``value`` (an object or a shape) leaves the project."""
-        return self._by_value.get(value, [])
+        """Where ``value`` (an object or a shape) leaves the project, alone or inside something."""
+        known = self._answers.get(value)
+        if known is None:
+            found: dict[Escape, None] = dict.fromkeys(self._noted.get(value, ()))
+            for holder in self._around(value):
+                for escape in self._noted.get(holder, ()):
+                    inner = replace(escape, direct=False)
+                    if escape not in found and inner not in found:
+                        found[inner] = None
+            known = self._answers[value] = list(found)
+        return known
+
+    def _around(self, value: Value) -> Iterator[Value]:
+        """The containers that hold ``value``, however deep inside."""
+        seen = {value}
+        stack = [value]
+        while stack:
+            for holder in self._holders.get(stack.pop(), ()):
+                if holder not in seen:
+                    seen.add(holder)
+                    stack.append(holder)
+                    yield holder
 
     def _note(self, var: Var | None, way: Way, to: str, node: cst.CSTNode, module: Module) -> None:
         if var is None:
             return
-        for value in reachable(var):
-            direct = value in var.values
-            self._by_value.setdefault(value, []).append(Escape(way, to, node, module, direct))
+        escape = Escape(way, to, node, module, True)
+        for value in var.values:
+            if not isinstance(value, _PLAIN):
+                self._noted.setdefault(value, []).append(escape)
+                self._expand(value)
+
+    def _expand(self, value: Value) -> None:
+        """Note who is inside ``value``; each container is opened once."""
+        stack = [value]
+        while stack:
+            holder = stack.pop()
+            if holder in self._expanded:
+                continue
+            self._expanded.add(holder)
+            for inner in contents(holder):
+                if not isinstance(inner, _PLAIN):
+                    self._holders.setdefault(inner, []).append(holder)
+                    stack.append(inner)
 
     # -- calls ---------------------------------------------------------------------------
 
@@ -258,25 +296,26 @@ def _text(node: cst.CSTNode, module: Module) -> str:
     return " ".join(module.tree.code_for_node(node).split())[:60]
 
 
+_PLAIN = (Const, Typed, External, Unknown)
+
+
+def contents(value: Value) -> set[Value]:
+    """What a container holds: the elements of a sequence, the values of a dict."""
+    if isinstance(value, SeqValue):
+        return set().union(value.element.values, *(item.values for item in value.items.values()))
+    if isinstance(value, DictValue):
+        return set(value.everything.values)
+    return set()
+
+
 def reachable(var: Var) -> Iterator[Value]:
-    """The values of ``var`` and what they contain: elements, entries."""
+    """The values of ``var`` and what they contain, however deep."""
     seen: dict[Value, None] = {}
     stack = list(var.values)
     while stack:
         value = stack.pop()
-        if value in seen or isinstance(value, (Const, Typed, External, Unknown)):
-            continue
-        seen[value] = None
-        if isinstance(value, SeqValue):
-            stack.extend(value.element.values)
-            for item in value.items.values():
-                stack.extend(item.values)
-        elif isinstance(value, DictValue):
-            for field in value.fields.values():
-                stack.extend(field.values)
-            for place in value.others:
-                if place.var is not None:
-                    stack.extend(place.var.values)
-            for merged in value.merged:
-                stack.extend(merged.values)
+        if value not in seen and not isinstance(value, _PLAIN):
+            seen[value] = None
+            stack.extend(contents(value))
     return iter(seen)
+

@@ -189,12 +189,12 @@ class Value:
         return f"<{type(self).__name__}>"  # trees are far too large to print
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Const(Value):
-    """A literal: ``value`` is what it evaluates to, ``node`` where it stands."""
+    """A literal: ``value`` is what it evaluates to, ``node`` where it stands. One for each place."""
 
     value: str | int | float | bool | bytes | None
-    node: cst.CSTNode = field(compare=True, repr=False)
+    node: cst.CSTNode = field(repr=False)
 
 
 @dataclass(frozen=True)
