@@ -43,6 +43,10 @@ def plan(context: Context) -> None:
         else:
             body = Body(region, own)
             body.run(region.node.body)
+        for index in stream_calls.misused(region):
+            text = context.source(index, region.module)
+            detail = f"`{text}` is used as a number, and places in an answer do not count calls"
+            context.manual(index, region.module, region.sites, "MR404", detail)
         for place, why in stream_calls.numbered(region):
             text = context.source(place, region.module)
             context.manual(place, region.module, region.sites, "MR404", f"`{text}` {why}")

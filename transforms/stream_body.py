@@ -19,6 +19,7 @@ from .stream_layout import Guard, Layout
 from .stream_need import WANTS, Need, expressions, is_poll, is_quiet, reads, writes
 from .stream_parts import (
     CALL_TESTS,
+    FINISH,
     FIRST_TEST,
     REFUSAL_TEST,
     TERMINAL,
@@ -49,6 +50,7 @@ class Unit:
     node: cst.CSTNode
     reach: Reach
     tag: str = ""
+    skipped: Reach = frozenset()  # ends of the stream for which a `continue` came before
     guard: Guard | None = None
 
 
@@ -62,6 +64,8 @@ class Body(Survey):
     dirty: dict[str, set[str]]
     runs: int
     told = False
+    skipped: Reach
+    needless: set[cst.CSTNode]
 
     def run(self, suite: cst.BaseSuite) -> None:
         """Rewrite the region whose statements are in ``suite``."""
@@ -69,6 +73,7 @@ class Body(Survey):
         self._keep_used_after()
         for _ in range(len(self.region.aliases) + 1):
             self.dirty, self.runs = {}, 0
+            self.skipped, self.needless = frozenset(), set()
             self.understood.clear()
             try:
                 self._survey_all(suite, start)
@@ -76,6 +81,7 @@ class Body(Survey):
             except Again:
                 continue
         self.dirty, self.runs = {}, 0
+        self.skipped, self.needless = frozenset(), set()
         self.understood.clear()
         self.block(suite, start, loop=not self.region.is_function)
 
@@ -104,6 +110,7 @@ class Body(Survey):
         self._tag(units)
         self._guard(units, layout, loop)
         for unit in units:
+            self.ended = unit.skipped
             self.statement(unit.node, unit.reach)
         if loop and self.context.settings.raise_on_failure and self.region.of_chunks:
             layout.first.append(FAILURE)
@@ -117,7 +124,9 @@ class Body(Survey):
 
     def _collect(self, suite: cst.BaseSuite, reach: Reach, layout: Layout, units: list[Unit]) -> Reach:
         for node in suite.body:
-            if self.alias_at(node) is not None:
+            if node in self.needless:
+                layout.dropped.add(node)
+            elif self.alias_at(node) is not None:
                 layout.dropped.add(node)
                 if self.need is None:
                     self.understood.update(walk(node))
@@ -136,8 +145,26 @@ class Body(Survey):
                 self._forget(node.test)
                 self._collect(node.body, reach, layout, units)
             else:
-                units.append(Unit(node, reach))
+                units.append(Unit(node, reach, skipped=self.skipped))
         return reach
+
+    def _skip(self, node: cst.If, must: Reach) -> None:
+        """``if <usage>: ...; continue``: the end of the stream is in the same event, and must be seen."""
+        last = node.body.body[-1]
+        if not isinstance(last, cst.SimpleStatementLine) or not isinstance(last.body[-1], cst.Continue):
+            return
+        kept = [small for line in node.body.body for small in getattr(line, "body", [line])]
+        plain = all(isinstance(small, (cst.Assign, cst.AugAssign, cst.Continue)) for small in kept)
+        if must == {On.USAGE} and plain and len(last.body) == 1 and self._asks_for_end():
+            self.needless.add(last)
+        else:
+            self.skipped |= must & (FINISH | {On.USAGE})
+
+    def _asks_for_end(self) -> bool:
+        return any(
+            isinstance(node, cst.BaseExpression) and self.region.kind(node) is Kind.CHUNK_FINISH
+            for node in self.region.nodes()
+        )
 
     def _only_aliases(self, node: cst.Try) -> bool:
         """``try: text = chunk.choices[0].delta.content`` / ``except IndexError: continue``."""
@@ -158,12 +185,13 @@ class Body(Survey):
     def _collect_if(self, node: cst.If, reach: Reach, layout: Layout, units: list[Unit]) -> Reach:
         branch = self.branch(node, reach)
         if branch.stays == "whole":
-            units.append(Unit(node, reach))
+            units.append(Unit(node, reach, skipped=self.skipped))
             self.need = Need()
             must = self.test(node.test, reach)[1]
             self.need = None
             if not leaves(node.body):
                 return reach
+            self._skip(node, must)
             if node.orelse is not None and isinstance(node.orelse, cst.Else) and leaves(node.orelse.body):
                 return reach
             return (reach - must) or reach
@@ -285,11 +313,7 @@ class Body(Survey):
                 self._small(node, reach)
 
     def _small(self, node: cst.CSTNode, reach: Reach) -> None:
-        if (
-            reach <= WANTS["call"]
-            and self.region.calls == "whole"
-            and not stream_calls.gathers(self.region, node)
-        ):
+        if reach <= WANTS["call"] and not stream_calls.gathers(self.region, node):
             if not self.told:
                 self.hold(node, "acts on each piece of a call")
             self.told = True
@@ -306,13 +330,16 @@ class Body(Survey):
         self.returning = False
 
     def _if(self, node: cst.If, reach: Reach, chained: bool = False) -> None:
+        before = self.ended
         if is_poll(node) and not self.involves(node):
             return
         branch = self.branch(node, reach)
         orelse = node.orelse
         if branch.stays == "whole" or not chained:
             may, must = self.test(node.test, reach)
+            self.ended = frozenset()
             self.block(node.body, may or frozenset({On.OTHER}))
+            self.ended = before | must & (FINISH | {On.USAGE})
             rest = (reach - must) or frozenset({On.OTHER})
             if isinstance(orelse, cst.If):
                 self._if(orelse, rest, chained=True)

@@ -13,52 +13,73 @@ import libcst as cst
 
 from ..know.kinds import Class, DictValue, External, Kind, SeqValue, Value
 from ..know.modules import Module, walk
-from .reading import named, replace_read, same, truth_tested
 from .context import Context
+from .reading import fixed, named, replace_read, same, truth_tested
 from .stream_region import Region
 
-_GATHERING = frozenset(
-    (
-        *(
-            "append",
-            "extend",
-            "setdefault",
-            "update",
-            "get",
-            "add",
-            "insert",
-            "len",
-            "dict",
-            "list",
-            "str",
-            "int",
-        ),
-        *("getattr", "hasattr", "isinstance", "defaultdict", "SimpleNamespace"),
-    )
+_GATHERING = (
+    frozenset("append extend setdefault update get add insert len".split(" "))
+    | frozenset("dict list str int getattr hasattr isinstance".split(" "))
+    | {"defaultdict", "SimpleNamespace"}
 )
 _NAMES = {"id": "call_id", "name": "name", "arguments": "arguments"}
 
 
 def choose(region: Region) -> None:
     """Decide how ``region`` takes the pieces, and find the lists that are filled by index."""
+    asked: set[str] = set()
     read: set[str] = set()
     live = False
     for node in region.nodes():
         if not isinstance(node, cst.BaseExpression):
             continue
         piece = region.piece(node)
+        if piece is not None:
+            asked.add(piece)
         if piece is not None and not _is_tested(region, node):
             read.add(piece)
             live |= piece == "arguments" and _is_shown(region, node)
         elif region.kind(node) is Kind.DELTA_CALL and _is_kept(region, node):
             read.add("whole")
-    if read and not read & {"arguments", "whole"}:
-        region.calls = "opening"
-    elif live:
+    if live and not asked & {"id", "name"}:
         region.calls = "arguments"
-    elif not read:
+    elif not live and not asked & {"arguments"} and "whole" not in read:
         region.calls = "opening"
     region.lists = set(_indices(region))
+
+
+def misused(region: Region) -> Iterator[cst.BaseExpression]:
+    """Indices of calls that are more than keys: a call's place in the answer is another number."""
+    for node in region.nodes():
+        if isinstance(node, cst.BaseExpression) and region.is_index(node) and not _is_key(region, node):
+            yield node
+
+
+def _is_key(region: Region, node: cst.BaseExpression) -> bool:
+    parent = region.module.parents.get(node)
+    match parent:
+        case cst.Index():
+            return True
+        case cst.Arg():
+            call = region.module.parents.get(parent)
+            if not isinstance(call, cst.Call) or call.args[0] is not parent:
+                return False
+            return isinstance(call.func, cst.Attribute) and call.func.attr.value in (
+                "setdefault",
+                "get",
+                "pop",
+            )
+        case cst.Assign() | cst.AssignTarget() | cst.AnnAssign():
+            return True
+        case cst.Comparison() | cst.ComparisonTarget():
+            test = parent if isinstance(parent, cst.Comparison) else region.module.parents[parent]
+            return isinstance(test, cst.Comparison) and region.pure(test) is not None
+        case cst.Attribute(attr=attr):
+            return attr is node  # no variable at all
+        case cst.BinaryOperation():
+            return _is_key(region, parent)
+        case _:
+            return False
 
 
 def _is_tested(region: Region, node: cst.BaseExpression) -> bool:
@@ -88,20 +109,32 @@ def _is_shown(region: Region, node: cst.BaseExpression) -> bool:
 
 
 def gathers(region: Region, node: cst.CSTNode) -> bool:
-    """Whether ``node`` does with a whole call what it did with its pieces, one after the other."""
-    if isinstance(node, (cst.Pass, cst.Continue)) or _is_for_the_first(region, node):
+    """Whether ``node`` does with one event what it did with the pieces of a call, one after the other."""
+    if (
+        isinstance(node, (cst.Pass, cst.Continue))
+        or region.calls == "arguments"
+        or _is_for_the_first(region, node)
+    ):
         return True
+    if region.calls == "opening" and isinstance(node, (cst.Return, cst.Break)):
+        return True
+    if isinstance(node, (cst.Return, cst.Break, cst.Raise)) or (
+        region.calls == "opening" and isinstance(node, cst.AugAssign)
+    ):
+        return False
     for inner in walk(node):
         if isinstance(inner, (cst.Yield, cst.Await)):
             return False
         if isinstance(inner, cst.Call) and not _is_gathering(region, inner):
             return False
-    return not isinstance(node, (cst.Return, cst.Break, cst.Raise))
+    return True
 
 
 def _is_gathering(region: Region, call: cst.Call) -> bool:
     func = call.func
     name = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
+    if region.calls == "opening" and name in ("append", "extend", "insert"):
+        return False
     values = region.context.project.values(func)
     if any(
         isinstance(value, External) and value.path.startswith(("logging.", "loguru.")) for value in values
@@ -145,7 +178,7 @@ def _indices(region: Region) -> list[cst.CSTNode]:
 
 
 def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:
-    """Uses of a dict of calls that count on keys 0, 1, 2: a call's key is its place in the answer now."""
+    """Uses of a dict of calls that count on keys 0, 1, 2: a key is a place in the answer now."""
     project = region.context.project
     inside = set(region.nodes())
     dicts: set[Value] = set()
@@ -205,6 +238,8 @@ def outside(context: Context, understood: set[cst.CSTNode]) -> set[cst.CSTNode]:
             name = parent.attr.value
             if kinds == {Kind.DELTA_CALL} and name == "function":
                 context.edit(parent, module, sites, replace_read(same), "MR408")
+            elif kinds == {Kind.DELTA_CALL} and name == "type":
+                context.edit(parent, module, sites, replace_read(fixed('"function"')), "MR408")
             elif name in _NAMES:
                 context.edit(parent, module, sites, replace_read(named(_NAMES[name])), "MR408")
             else:

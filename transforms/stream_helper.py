@@ -12,8 +12,8 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module, walk
-from .reading import replace_read
 from .context import Context
+from .reading import replace_read
 from .snippets import attribute, expr, operand, string
 
 _CALL_DONE = "tool_calls.function.arguments.done"

@@ -57,6 +57,7 @@ class Reads:
         self.need: Need | None = None
         self.returning = False
         self.read_calls = False
+        self.ended: Reach = frozenset()  # ends of the stream that other code keeps to itself
 
     # -- asking --------------------------------------------------------------------------
 

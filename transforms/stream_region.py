@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import libcst as cst
 
@@ -321,14 +322,17 @@ class Region:
         """Whether ``node`` is the index of a streamed call."""
         if self.piece(node) == "index":
             return True
-        if not isinstance(node, cst.Name):
-            return False
-        for other in self.nodes():
-            if isinstance(other, cst.Assign) and self.piece(other.value) == "index":
-                target = other.targets[0].target
-                if isinstance(target, cst.Name) and target.value == node.value:
-                    return True
-        return False
+        return isinstance(node, cst.Name) and node.value in self._index_names
+
+    @cached_property
+    def _index_names(self) -> set[str]:
+        return {
+            node.targets[0].target.value
+            for node in self.nodes()
+            if isinstance(node, cst.Assign)
+            and self.piece(node.value) == "index"
+            and isinstance(node.targets[0].target, cst.Name)
+        }
 
     def _is_index_plus_one(self, node: cst.BaseExpression) -> bool:
         return (

@@ -66,6 +66,9 @@ class Tests(Reads):
             if On.CALL in pos
             else "MR401"
         )
+        usage = frozenset({On.USAGE})
+        if (pos & usage and self.ended & FINISH) or (pos & FINISH and self.ended & usage):
+            self.hold(node, "comes with the end of the stream in one event now, which is left before")
         text = self.spelled(node, pos, classes)
         if text is not None:
             self.replace(node, text, code)
