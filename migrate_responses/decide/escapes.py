@@ -7,6 +7,7 @@ escapes keeps its old shape in somebody else's eyes, and so does a message list 
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -80,6 +81,10 @@ _MODELLED = (
 )
 
 
+# What is inside a crossroads leaves in hundreds of ways; the first few of each sort say it all.
+_ENOUGH = 8
+
+
 class Escapes:
     """All escapes of a solved project, by value."""
 
@@ -99,13 +104,14 @@ class Escapes:
         """Where ``value`` (an object or a shape) leaves the project, alone or inside something."""
         known = self._answers.get(value)
         if known is None:
-            found: dict[Escape, None] = dict.fromkeys(self._noted.get(value, ()))
+            known = list(self._noted.get(value, ()))
+            counts = Counter(escape.way for escape in known)
             for holder in self._around(value):
                 for escape in self._noted.get(holder, ()):
-                    inner = replace(escape, direct=False)
-                    if escape not in found and inner not in found:
-                        found[inner] = None
-            known = self._answers[value] = list(found)
+                    counts[escape.way] += 1
+                    if counts[escape.way] <= _ENOUGH:
+                        known.append(replace(escape, direct=False))
+            self._answers[value] = known
         return known
 
     def _around(self, value: Value) -> Iterator[Value]:
