@@ -12,7 +12,8 @@ from ..know.modules import children, walk
 from .snippets import expr, operand, parenthesized
 from .stream_need import WANTS, Need
 from .stream_parts import FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
-from .stream_region import Region, is_nothing
+from .stream_region import Region
+from .stream_syntax import is_nothing, is_truth
 
 _DEMANDS = {
     Kind.DELTA_TEXT: "text",
@@ -166,8 +167,7 @@ class Reads:
         return isinstance(node.target, cst.Name) and node.target.value in self.region.aliases
 
     def _is_truth(self, node: cst.BaseExpression) -> bool:
-        test = isinstance(node, (cst.BooleanOperation, cst.Comparison, cst.UnaryOperation, cst.Call))
-        return test and self.region.pure(node) is not None and self.involves(node)
+        return is_truth(node) and self.region.pure(node) is not None and self.involves(node)
 
     def _same(self, node: cst.BaseExpression) -> None:
         """The chunk itself, or what is the event now: passed on."""

@@ -8,10 +8,11 @@ from functools import cached_property
 
 import libcst as cst
 
-from ..know.kinds import SHAPES, Const, Kind, SeqValue, Shape, Site
+from ..know.kinds import SHAPES, Kind, Shape, Site
 from ..know.modules import Module, bound_by, walk
 from .context import Context, constants
 from .stream_parts import REASONS, SAME, THERE, On, Reach, universe
+from .stream_syntax import is_call_of, is_empty, is_len, is_nonempty, is_nothing, known_values
 
 # Kinds that a local name can stand for, so that its uses are uses of the chunk.
 ALIASED = frozenset(THERE) | SAME | {Kind.CHUNK_CHOICES}
@@ -93,7 +94,7 @@ class Region:
             alias = self._alias_of(node)
             return kind if alias is not None and not alias.kept else None
         if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
-            return kind if self.kind(node.left) is kind and _is_empty(node.right) else None
+            return kind if self.kind(node.left) is kind and is_empty(node.right) else None
         return kind
 
     def _is_rooted(self, node: cst.BaseExpression) -> bool:
@@ -104,7 +105,7 @@ class Region:
             case cst.Attribute(value=inner) | cst.Subscript(value=inner) | cst.NamedExpr(value=inner):
                 return self._is_rooted(inner)
             case cst.BooleanOperation(left=left, right=right):
-                return self._is_rooted(left) and (_is_empty(right) or self._is_rooted(right))
+                return self._is_rooted(left) and (is_empty(right) or self._is_rooted(right))
             case cst.Call(func=cst.Name(value="getattr"), args=[first, *_]):
                 return self._is_rooted(first.value)
             case _:
@@ -131,7 +132,7 @@ class Region:
         if (
             isinstance(node, cst.BooleanOperation)
             and isinstance(node.operator, cst.Or)
-            and _is_empty(node.right)
+            and is_empty(node.right)
         ):
             return self.piece(node.left)
         base = self.base(node)
@@ -237,7 +238,7 @@ class Region:
                 found = self.pure(inner)
                 return None if found is None else self.everything - found
             case cst.BooleanOperation(left=left, right=right):
-                if isinstance(node.operator, cst.Or) and _is_empty(right):
+                if isinstance(node.operator, cst.Or) and is_empty(right):
                     return self.pure(left)
                 one, other = self.pure(left), self.pure(right)
                 if one is None or other is None:
@@ -273,7 +274,7 @@ class Region:
         if there is None or isinstance(inner, cst.Comparison):
             return None
         kind = self.kind(inner)
-        known = _constants(self.context, target.comparator)
+        known = known_values(self.context, target.comparator)
         if known is None:
             return None
         equal: Reach = frozenset()
@@ -292,8 +293,8 @@ class Region:
 
     def _listed(self, left: cst.BaseExpression, target: cst.ComparisonTarget) -> Reach | None:
         """``len(chunk.choices) > 0``, ``index not in calls``, ``len(calls) <= index``."""
-        full = _is_nonempty(target)
-        if isinstance(left, cst.Call) and _is_call_of(left, "len") and full is not None:
+        full = is_nonempty(target)
+        if isinstance(left, cst.Call) and is_call_of(left, "len") and full is not None:
             kind = self.kind(left.args[0].value)
             if kind in (Kind.CHUNK_CHOICES, Kind.DELTA_CALLS):
                 return self._there(kind) if full else self.everything - self._there(kind)
@@ -305,15 +306,15 @@ class Region:
                 return call
             case cst.In() if self.is_index(left):
                 return frozenset()
-            case cst.LessThanEqual() | cst.Equal() if self.is_index(target.comparator) and _is_len(left):
+            case cst.LessThanEqual() | cst.Equal() if self.is_index(target.comparator) and is_len(left):
                 return call
-            case cst.GreaterThanEqual() | cst.Equal() if self.is_index(left) and _is_len(target.comparator):
+            case cst.GreaterThanEqual() | cst.Equal() if self.is_index(left) and is_len(target.comparator):
                 return call
-            case cst.GreaterThan() if _is_len(left) and self.is_index(target.comparator):
+            case cst.GreaterThan() if is_len(left) and self.is_index(target.comparator):
                 return frozenset()
-            case cst.LessThan() if self.is_index(left) and _is_len(target.comparator):
+            case cst.LessThan() if self.is_index(left) and is_len(target.comparator):
                 return frozenset()
-            case cst.LessThan() if _is_len(left) and self._is_index_plus_one(target.comparator):
+            case cst.LessThan() if is_len(left) and self._is_index_plus_one(target.comparator):
                 return call
             case _:
                 return None
@@ -345,82 +346,18 @@ class Region:
         if not node.args:
             return None
         first = node.args[0].value
-        if _is_call_of(node, "hasattr") and len(node.args) == 2:
+        if is_call_of(node, "hasattr") and len(node.args) == 2:
             kind = self.kind(first)
-            known = _constants(self.context, node.args[1].value)
+            known = known_values(self.context, node.args[1].value)
             if kind is None or known is None:
                 return None
             if all((kind, str(value)) in SHAPES for value in known):
                 return self._there(kind)
             return None
-        if _is_call_of(node, "len") and self.kind(first) is not None:
+        if is_call_of(node, "len") and self.kind(first) is not None:
             return self.pure(first)
-        if _is_call_of(node, "bool"):
+        if is_call_of(node, "bool"):
             return self.pure(first)
-        if _is_call_of(node, "isinstance") and self.kind(first) is Kind.DELTA_TEXT:
+        if is_call_of(node, "isinstance") and self.kind(first) is Kind.DELTA_TEXT:
             return self.pure(first)
         return None
-
-
-def is_nothing(value: object) -> bool:
-    """Whether a value stands for a part that is not there: None, "", []."""
-    if isinstance(value, SeqValue):
-        return not value.places and not value.derived  # the [] of `or []`
-    return isinstance(value, Const) and value.value in (None, "", False)
-
-
-def _is_empty(node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.SimpleString():
-            return node.evaluated_value == ""
-        case cst.Name(value="None" | "False"):
-            return True
-        case cst.List(elements=[]) | cst.Tuple(elements=[]):
-            return True
-        case _:
-            return False
-
-
-def _constants(context: Context, node: cst.BaseExpression) -> list[object] | None:
-    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-        found: list[object] = []
-        for element in node.elements:
-            part = constants(context.project.vars.get(element.value))
-            if part is None:
-                return None
-            found.extend(part)
-        return found
-    return constants(context.project.vars.get(node))
-
-
-def _is_call_of(node: cst.BaseExpression, name: str) -> bool:
-    return (
-        isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Name)
-        and node.func.value == name
-        and bool(node.args)
-    )
-
-
-def _is_len(node: cst.BaseExpression) -> bool:
-    return _is_call_of(node, "len")
-
-
-def _is_nonempty(target: cst.ComparisonTarget) -> bool | None:
-    if not isinstance(target.comparator, cst.Integer):
-        return None
-    value = target.comparator.evaluated_value
-    match target.operator:
-        case cst.GreaterThan() | cst.NotEqual() if value == 0:
-            return True
-        case cst.GreaterThanEqual() if value == 1:
-            return True
-        case cst.Equal() | cst.LessThanEqual() if value == 0:
-            return False
-        case cst.LessThan() if value == 1:
-            return False
-        case _:
-            return None
-
-
-__all__ = ["Alias", "Region", "is_nothing"]
