@@ -15,7 +15,7 @@ from ..know.kinds import Shape, Site
 from ..know.modules import Module
 from .access import RESPONSE
 from .context import Context
-from .shared import Scope, bindings, root_of
+from .shared import Scope, bindings, holds_answer, root_of
 
 
 class Aliases:
@@ -72,6 +72,8 @@ def _consider(
         return
     if len(context.project.values(value)) != len(shapes) or target.value == root.value:
         return
+    if not holds_answer(context, root):
+        return
     scope = module.function(value) or module.tree
     line = module.statement(value)
     made = _only_binding(module, scope, root.value)
@@ -81,6 +83,7 @@ def _consider(
         or again is None
         or _has_comment(line)
         or _is_exported(context, module, scope, (root.value, target.value))
+        or _is_hidden(scope, {root.value, target.value})
     ):
         return
     first = module.statement(made)
@@ -189,6 +192,19 @@ def _is_exported(context: Context, module: Module, scope: Scope, names: tuple[st
                 and node.name.value in names
             ):
                 return True
+    return False
+
+
+def _is_hidden(scope: Scope, names: set[str]) -> bool:
+    """Whether a comprehension has a variable of its own called one of ``names``, or ``del`` takes one away."""
+    for node in syntax.walk(scope):
+        match node:
+            case cst.CompFor() if names & set(syntax.bound_by(node)):
+                return True
+            case cst.Del() if any(isinstance(n, cst.Name) and n.value in names for n in syntax.walk(node)):
+                return True
+            case _:
+                continue
     return False
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ..know import modules as syntax
-from ..know.kinds import DUMPS, Site
+from ..know.kinds import DUMPS, Const, Shape, Site
 from ..know.modules import Module
+from .access import RESPONSE
 from .context import Context
 from .reading import Read
 
@@ -54,6 +55,12 @@ def _is_step(index: cst.BaseExpression) -> bool:
     return isinstance(index, (cst.Integer, cst.UnaryOperation))
 
 
+def holds_answer(context: Context, root: cst.Name) -> bool:
+    """Whether the name stands for one answer, not for a list of choices or of answers."""
+    values = [value for value in context.project.values(root) if not isinstance(value, Const)]
+    return bool(values) and all(isinstance(value, Shape) and value.kind in RESPONSE for value in values)
+
+
 def renamed(context: Context, root: cst.Name, module: Module) -> cst.Name:
     """The name of an answer as it is called afterwards."""
     from .aliases import aliases
@@ -68,7 +75,9 @@ def group(context: Context, reads: Sequence[tuple[Read, set[Site]]]) -> list[Gro
     for read, sites in reads:
         root = root_of(read.base)
         scope = read.module.function(read.whole) or read.module.tree
-        name = renamed(context, root, read.module).value if isinstance(root, cst.Name) else ""
+        name = ""
+        if isinstance(root, cst.Name) and holds_answer(context, root):
+            name = renamed(context, root, read.module).value
         key: object = (scope, name) if name else read.whole
         entry = found.setdefault(key, Group(read.module, scope, name))
         entry.reads.append(read)
