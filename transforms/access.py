@@ -192,8 +192,73 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
             )
         case cst.Arg():
             _argument(context, node, parent, module, shapes)
+        case cst.ComparisonTarget():
+            _asked(context, parent, module, shapes)
+        case cst.For() | cst.CompFor() if parent.iter is node:
+            kinds = {shape.kind for shape in shapes}  # with a stream among them it is MR403
+            if Kind.STREAM not in kinds and not kinds <= {Kind.CHOICES} | STREAM_KINDS:
+                context.manual(node, module, sites, "MR309", f"a loop over `{context.source(node, module)}`")
+        case _ if not isinstance(parent, _CARRIERS):
+            text = context.source(parent if parent is not None else node, module)
+            context.manual(node, module, sites, "MR309", f"`{text}` is not understood")
         case _:
             return
+
+
+# Where a part of the answer only passes through, is tested, or is named.
+_CARRIERS = (
+    cst.Assign,
+    cst.AnnAssign,
+    cst.AssignTarget,
+    cst.NamedExpr,
+    cst.Return,
+    cst.Yield,
+    cst.Await,
+    cst.Expr,
+    cst.Element,
+    cst.StarredElement,
+    cst.DictElement,
+    cst.IfExp,
+    cst.BooleanOperation,
+    cst.UnaryOperation,
+    cst.If,
+    cst.While,
+    cst.Assert,
+    cst.For,
+    cst.CompFor,
+    cst.CompIf,
+    cst.FormattedStringExpression,
+    cst.Lambda,
+    cst.BaseComp,
+    cst.WithItem,
+    cst.AsName,
+    cst.Del,
+    cst.Param,
+    cst.Raise,
+    cst.From,
+    cst.SubscriptElement,
+    cst.Index,
+    cst.Global,
+    cst.Nonlocal,
+    cst.NameItem,
+)
+
+
+def _asked(context: Context, target: cst.ComparisonTarget, module: Module, shapes: list[Shape]) -> None:
+    """``"choices" in dumped`` is settled by the kind; ``None is resp`` stays."""
+    comparison = module.parents[target]
+    assert isinstance(comparison, cst.Comparison)
+    sites = {shape.site for shape in shapes}
+    keys = constants(context.project.vars.get(comparison.left))
+    membership = isinstance(target.operator, (cst.In, cst.NotIn)) and len(comparison.comparisons) == 1
+    kinds = {shape.kind for shape in shapes}
+    if membership and keys and len(keys) == 1 and len(kinds) == 1:
+        known = (next(iter(kinds)), str(keys[0])) in SHAPES
+        answer = str(known is isinstance(target.operator, cst.In))
+        context.edit(comparison, module, sites, lambda o, u: cst.Name(answer), "MR313")
+    elif not _compares_with_none(comparison):
+        text = context.source(comparison, module)
+        context.manual(comparison, module, sites, "MR309", f"`{text}` compares the answer")
 
 
 def _compares_with_none(node: cst.Comparison) -> bool:

@@ -41,10 +41,18 @@ def plan(context: Context) -> None:
         if not _is_test(context, node, module) and not _is_carrier(context, node, module):
             for shape in shapes:
                 bare.setdefault(shape.site, node)
+    mixed = {
+        shape.site
+        for node, _, shapes in nodes
+        for shape in shapes
+        if any(isinstance(value, Const) for value in context.project.values(node))
+    }
     for receiver, module, shapes in context.shaped:
-        _read(context, receiver, module, shapes, bare)
+        _read(context, receiver, module, shapes, bare, mixed)
     for node, module, shapes in nodes:
         sites = {shape.site for shape in shapes}
+        if any(site in mixed and site not in bare for site in sites):
+            continue  # the name also holds a string or None: it goes on holding strings
         if any(site in bare for site in sites):
             for site in sites:
                 place = bare.get(site, node)
@@ -56,7 +64,12 @@ def plan(context: Context) -> None:
 
 
 def _read(
-    context: Context, node: cst.CSTNode, module: Module, shapes: list[Shape], bare: dict[Site, cst.CSTNode]
+    context: Context,
+    node: cst.CSTNode,
+    module: Module,
+    shapes: list[Shape],
+    bare: dict[Site, cst.CSTNode],
+    mixed: set[Site],
 ) -> None:
     if not isinstance(node, cst.BaseExpression) or not any(shape.kind is Kind.CHOICE for shape in shapes):
         return
@@ -66,13 +79,14 @@ def _read(
     if only_kind(context, node, module, shapes) is None:
         return
     sites = {shape.site for shape in shapes}
-    if any(site in bare for site in sites):
+    if any(site in bare or site in mixed for site in sites):
+        code = "MR302" if any(site in bare for site in sites) else "MR311"
         if not is_simple_response(reading.base):
             context.manual(
                 reading.whole, module, sites, "MR302", f"give `{context.source(node, module)}` a name first"
             )
             return
-        context.edit(reading.whole, module, sites, replace_read(spelled_out(context, sites)), "MR302")
+        context.edit(reading.whole, module, sites, replace_read(spelled_out(context, sites)), code)
     else:
         context.edit(reading.whole, module, sites, replace_read(same), "MR311")
 

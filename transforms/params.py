@@ -177,12 +177,14 @@ def _limit(parameter: Parameter) -> Action:
     low = [value for value in found or [] if isinstance(value, int) and 0 <= value < 16]
     if low:
         detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
-        return Action(
-            "MR102", "max_output_tokens", wrap=lambda value: cst.Integer("16"), hold="unsafe", detail=detail
-        )
+        return Action("MR102", "max_output_tokens", wrap=_at_least_16, hold="unsafe", detail=detail)
     if parameter.only():
         return Action("MR108", drop=True)
     return Action("MR101", "max_output_tokens")
+
+
+def _at_least_16(value: cst.BaseExpression) -> cst.BaseExpression:
+    return cst.Integer("16") if isinstance(value, cst.Integer) else expr("max(limit, 16)", limit=value)
 
 
 def _effort(parameter: Parameter) -> Action:

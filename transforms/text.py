@@ -71,6 +71,8 @@ def _tellers(context: Context) -> frozenset[Site]:
                 other = _compared(node, module)
                 if other is not None and _is_none(other):
                     nones |= sites
+                    if not all(map(_text_or_none, context.project.values(node))):
+                        both |= sites  # others put their own empty texts there
                 elif isinstance(other, cst.SimpleString) and other.evaluated_value == "":
                     empties |= sites
         known = _TELLERS[context] = frozenset(both | (nones & empties))
@@ -226,6 +228,12 @@ def _compare(context: Context, node: cst.BaseExpression, module: Module, sites: 
 
 def _is_none(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _text_or_none(value: Value) -> bool:
+    if isinstance(value, Const):
+        return value.value is None
+    return isinstance(value, Shape) and value.kind is Kind.CONTENT
 
 
 def _text(value: Value) -> bool:

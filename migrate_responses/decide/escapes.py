@@ -310,7 +310,7 @@ def contents(value: Value) -> set[Value]:
     if isinstance(value, SeqValue):
         return set().union(value.element.values, *(item.values for item in value.items.values()))
     if isinstance(value, DictValue):
-        return set(value.everything.values)
+        return {*value.everything.values, *value.keys.values}
     return set()
 
 

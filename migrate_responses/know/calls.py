@@ -13,6 +13,7 @@ from .kinds import (
     DUMPS,
     JSON_DUMPS,
     TEXTS,
+    Argument,
     Bound,
     Class,
     Client,
@@ -195,6 +196,25 @@ class Calls(Semantics):
         self._instance_member(owner, name, var)
         self.solver.watch(var, lambda found: self.call(found, call))
 
+    def _seq_callback(self, method: Method, owner: SeqValue, call: Invocation) -> None:
+        """``xs.sort(key=f)`` and ``future.add_done_callback(f)`` call ``f``."""
+        key = call.named("key")
+        if method.name == "sort" and key is not None:
+            self.call_with_elements(key.var, self.fresh(owner), call)
+        elif method.name == "add_done_callback" and call.arguments:
+            self.call_with(call.arguments[0].var, self.fresh(owner), call)
+
+    def call_with_elements(self, function: Var, sequence: Var, call: Invocation) -> None:
+        """``function`` is called with each element of ``sequence``, on behalf of ``call``."""
+        element = Var()
+        self.spread(sequence, element)
+        self.call_with(function, element, call)
+
+    def call_with(self, function: Var, value: Var, call: Invocation) -> None:
+        """``function`` is called with ``value``, on behalf of ``call``."""
+        inner = Invocation(call.node, call.module, [Argument(None, value, call.node)], Var(), call.scope)
+        self.solver.watch(function, lambda found: self._forward(found, inner, call))
+
     def _call_partial(self, partial: Partial, call: Invocation) -> None:
         inner = Invocation(
             call.node,
@@ -290,6 +310,7 @@ class Calls(Semantics):
                 self.dict_method(method, owner, call)
             case SeqValue():
                 self.seq_method(method, owner, call)
+                self._seq_callback(method, owner, call)
             case Shape():
                 self._shape_method(method, owner, call)
             case Client() if method.name == "__init__":

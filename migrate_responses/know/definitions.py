@@ -13,7 +13,6 @@ from .graph import Var
 from .kinds import (
     Class,
     Client,
-    DictValue,
     External,
     Function,
     ModuleValue,

@@ -129,10 +129,7 @@ class Expressions:
     def _name(self, node: cst.Name) -> Var:
         if node.value in _CONSTANTS:
             return self._new(Const(_CONSTANTS[node.value], node))
-        # A variable of its own per use: what is known here may be narrower than the definition.
-        var = Var()
-        self.solver.flow(self.guarded(self.load(node.value)), var)
-        return var
+        return self.guarded(self.load(node.value))
 
     def _attribute(self, node: cst.Attribute) -> Var:
         base = self.expression(node.value)
@@ -374,9 +371,10 @@ class Expressions:
         return self.expression(node.expression)
 
     def _yield(self, node: cst.Yield) -> Var:
-        if node.value is None:
-            return Var()
         function = self.function
+        if node.value is None:
+            yields = function.yields if function is not None else None
+            return self.project.sent.setdefault(yields, Var()) if yields is not None else Var()
         if isinstance(node.value, cst.From):
             source = self.expression(node.value.item)
             if function is not None and function.yields is not None:
@@ -385,6 +383,7 @@ class Expressions:
         var = self.expression(node.value)
         if function is not None and function.yields is not None:
             self.solver.flow(var, function.yields.element)
+            return self.project.sent.setdefault(function.yields, Var())
         return Var()
 
     # -- targets -------------------------------------------------------------------------

@@ -55,6 +55,7 @@ class Foreign(Calls):
             for argument in arguments[1:] if path in models.FILTERS else arguments:
                 if argument.keyword in (None, "*"):
                     self.derive(call.node, call.module, argument.var, call.result)
+            self._look_at_each(path, call)
         elif path.rpartition(".")[0] in models.STATE and arguments:
             self._state(callee, call)
         elif path == "contextvars.ContextVar":
@@ -190,8 +191,10 @@ class Foreign(Calls):
                 pass
             case "builtins.next" | "builtins.anext" | "builtins.min" | "builtins.max" if first is not None:
                 self.spread(first, call.result)
-                for argument in arguments[1:]:
-                    self.solver.flow(argument.var, call.result)
+                for argument in arguments[1:] if arguments[0].keyword is None else ():
+                    if argument.keyword in (None, "default"):
+                        self.solver.flow(argument.var, call.result)
+                self._look_at_each(path, call)
             case "builtins.enumerate" if first is not None:
                 pair = SeqValue(call.node, call.module, "tuple", Var())
                 pair.items = {0: self.fresh(Typed("int")), 1: Var()}
@@ -251,6 +254,15 @@ class Foreign(Calls):
         if target is not None:
             self._run_in(call, target.var, passed, Var())
         self.solver.add(call.result, [External("threading.Thread()")])
+
+    def _look_at_each(self, path: str, call: Invocation) -> None:
+        """``sorted(xs, key=f)`` and ``filter(f, xs)`` call ``f`` with each element."""
+        key = call.named("key")
+        positional = [argument for argument in call.arguments if argument.keyword is None]
+        if path in models.FILTERS and len(positional) > 1:
+            self.call_with_elements(positional[0].var, positional[1].var, call)
+        elif key is not None and positional:
+            self.call_with_elements(key.var, positional[0].var, call)
 
     def _setattr(self, call: Invocation) -> None:
         owner, key, value = call.arguments[:3]

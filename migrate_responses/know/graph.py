@@ -96,7 +96,15 @@ class Solver:
 
 
 _LIMITS = (CONSTANTS, EXTERNALS, OBJECTS)
-_SORTS: dict[type[Value], int] = {Const: 0, External: 1, Unknown: 1, DictValue: 2, SeqValue: 2, Method: 2}
+_SORTS: dict[type[Value], int] = {
+    Const: 0,
+    Typed: 0,
+    External: 1,
+    Unknown: 1,
+    DictValue: 2,
+    SeqValue: 2,
+    Method: 2,
+}
 
 
 def _lumped(var: Var, fresh: list[Value]) -> list[Value]:
@@ -120,6 +128,6 @@ def _is_over(value: Value, counts: list[int]) -> bool:
 
 
 def _lump(value: Value) -> Value:
-    if isinstance(value, Const):
-        return Typed(type(value.value).__name__)
+    if isinstance(value, (Const, Typed)):
+        return Typed(value.type if isinstance(value, Typed) else type(value.value).__name__)
     return _LUMP if isinstance(value, External) else _CROWD

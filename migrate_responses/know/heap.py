@@ -31,6 +31,7 @@ class Heap(ABC):
         self.solver = Solver()
         self.vars: dict[cst.CSTNode, Var] = {}
         self.built: dict[cst.CSTNode, DictValue | SeqValue] = {}
+        self.sent: dict[SeqValue, Var] = {}  # what is sent into a generator
         self.unread: list[tuple[DictValue, Var, Var]] = []  # reads under keys of which nothing is known
 
     def fresh(self, *values: Value) -> Var:
@@ -54,7 +55,7 @@ class Heap(ABC):
 
     def new_dict(self, node: cst.CSTNode, module: Module) -> DictValue:
         """A dict that nothing is known of yet."""
-        return DictValue(node, module, Var(), Var())
+        return DictValue(node, module, Var(), Var(), Var())
 
     def _pour(self, source: Var, key: str, target: Var) -> None:
         def on(value: Value) -> None:
@@ -105,7 +106,9 @@ class Heap(ABC):
                 owner.places.setdefault(found.value, []).append(place)
                 if value is not None:
                     self.solver.flow(value, self.field(owner, found.value))
-            elif place not in owner.others:
+                return
+            self.solver.add(owner.keys, [found])
+            if place not in owner.others:
                 owner.others.append(place)
                 if value is not None:
                     self.solver.flow(value, owner.unkeyed)
@@ -152,6 +155,7 @@ class Heap(ABC):
             case "items":
                 pair = SeqValue(call.node, call.module, "tuple", Var())
                 pair.items = {0: self.fresh(Typed("str")), 1: Var()}
+                self.solver.flow(owner.keys, pair.items[0])
                 self.solver.flow(owner.everything, pair.items[1])
                 listing = SeqValue(call.node, call.module, "generator", self.fresh(pair))
                 self.solver.add(call.result, [listing])
@@ -161,6 +165,7 @@ class Heap(ABC):
                 self.solver.add(call.result, [listing])
             case "keys":
                 listing = SeqValue(call.node, call.module, "generator", self.fresh(Typed("str")))
+                self.solver.flow(owner.keys, listing.element)
                 self.solver.add(call.result, [listing])
             case _:
                 pass
@@ -223,8 +228,10 @@ class Heap(ABC):
                 self.solver.add(call.result, [owner])
             case "remove" | "clear" | "reverse" | "sort" | "index" | "count":
                 owner.places.append(Place(method.name, call.node, call.module))
-            case "__next__" | "__anext__" | "send":
+            case "__next__" | "__anext__" | "send" | "asend":
                 self.solver.flow(owner.element, call.result)
+                if first is not None:
+                    self.solver.flow(first, self.sent.setdefault(owner, Var()))
             case _:
                 pass
 

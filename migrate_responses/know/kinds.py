@@ -354,6 +354,7 @@ class DictValue(Value):
     module: Module
     everything: Var  # all its values
     unkeyed: Var  # those stored under keys that are not known: any entry may be one of them
+    keys: Var  # its keys, other than texts
     fields: dict[str, Var] = field(default_factory=dict)
     places: dict[str, list[Place]] = field(default_factory=dict)
     others: list[Place] = field(default_factory=list)  # entries under computed keys

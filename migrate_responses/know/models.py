@@ -85,7 +85,15 @@ STATE_METHODS = frozenset({"get", "set", "setdefault", "pop"})
 # New sequences with the elements of their first argument.
 SEQUENCES = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "filter")
-) | {"collections.deque", "itertools.chain", "itertools.islice", "asyncio.as_completed", "tqdm.tqdm", "tqdm"}
+) | {
+    "collections.deque",
+    "itertools.chain",
+    "itertools.islice",
+    "asyncio.as_completed",
+    "concurrent.futures.as_completed",
+    "tqdm.tqdm",
+    "tqdm",
+}
 # Boxes: what is put in comes out again.
 BOXES = frozenset(
     {"contextvars.ContextVar", "queue.Queue", "queue.SimpleQueue", "queue.LifoQueue", "asyncio.Queue"}

@@ -52,6 +52,8 @@ class Semantics(Members):
                     self.entry(value, index, node, "read", None, value.module)
             case Shape():
                 self._shape_item(value, index, target)
+            case Instance():
+                self._fields(value, target)
             case External():
                 if len(value.path) > _LONGEST_PATH:
                     self.solver.add(target, [value])
@@ -61,6 +63,11 @@ class Semantics(Members):
                 self.solver.add(target, [Typed("str")])
             case _:
                 pass
+
+    def _fields(self, owner: Instance, target: Var) -> None:
+        """A named tuple is also read by position: any of its fields."""
+        for name in owner.type.annotations:
+            self.solver.flow(self.instance_field(owner, name), target)
 
     def _external_item(self, value: External, node: cst.Subscript, index: Var, target: Var) -> None:
         if value.path == "os.environ":
@@ -131,8 +138,10 @@ class Semantics(Members):
                 self.solver.add(target, [owner.part(ELEMENTS[owner.kind])])
             case DictValue():
                 self.solver.add(target, [Typed("str")])
+                self.solver.flow(owner.keys, target)
             case Instance() if (owner, target) not in self._iterated:
                 self._iterated.add((owner, target))
+                self._fields(owner, target)
                 self._iterate(owner, target)
             case External() if len(owner.path) <= _LONGEST_PATH:
                 self.solver.add(target, [owner.step("[]")])
