@@ -29,6 +29,7 @@ from . import (
     tool_messages,
     tools,
     types,
+    unfollowed,
 )
 from .context import Context
 
@@ -53,4 +54,5 @@ RULES: tuple[Callable[[Context], None], ...] = (
     parts.plan,
     types.plan,
     doubles.plan,
+    unfollowed.plan,
 )

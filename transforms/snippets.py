@@ -107,6 +107,12 @@ def key_of(element: cst.CSTNode) -> str | None:
     return None
 
 
+def key_text(node: cst.SimpleString) -> str:
+    """What a literal key says; "" for bytes."""
+    value = node.evaluated_value
+    return value if isinstance(value, str) else ""
+
+
 def entry(node: cst.Dict, key: str) -> cst.DictElement | None:
     """The element of a dict display under ``key``."""
     for element in node.elements:

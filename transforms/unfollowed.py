@@ -1,0 +1,64 @@
+"""The last net: reads that look like those of an answer, on values that could not be followed (MR309).
+
+A value can take a way that the analysis does not see: inside an exception, through a registry, by
+reflection. Code beside a call that reads ``.choices`` or ``.prompt_tokens`` of something unknown may read
+just that call's answer, so the flows of that file are not safe to migrate.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..know.kinds import Const, Typed, Unknown, Value
+from ..know.modules import Module
+from .context import Context
+from .snippets import key_text
+
+# Names that little else has. ``content``, ``message`` and ``usage`` are everybody's.
+_TELLING = frozenset({"choices", "tool_calls", "finish_reason", "prompt_tokens", "completion_tokens"})
+
+
+def plan(context: Context) -> None:
+    """Hold back the flows of a file that reads such a field of something unknown."""
+    for module in dict.fromkeys(site.module for site in context.sites):
+        sites = [site for site in context.sites if site.module is module]
+        for node in module.parents:
+            if _is_telling(node, module) and _is_unknown(context, node, module):
+                text = context.source(node, module)
+                detail = f"`{text}` may read an answer; where its value comes from is not known"
+                context.unsafe(node, module, sites, "MR309", detail)
+
+
+def _is_telling(node: cst.CSTNode, module: Module) -> bool:
+    match node:
+        case cst.Attribute(attr=cst.Name(value="choices")):  # of a form field or a parser, unless by number
+            item = module.parents.get(node)
+            return isinstance(item, cst.Subscript) and isinstance(item.slice[0].slice, cst.Index)
+        case cst.Attribute(attr=cst.Name(value=name)):
+            return name in _TELLING
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            return key_text(key) in _TELLING
+        case _:
+            return False
+
+
+def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether the receiver is read here and can be anything."""
+    parent = module.parents.get(node)
+    if isinstance(parent, (cst.AssignTarget, cst.Annotation)) or _is_annotation(node, module):
+        return False
+    base = getattr(node, "value", None)
+    if not isinstance(base, cst.BaseExpression):
+        return False
+    values = [value for value in context.project.values(base) if not _is_plain(value)]
+    if isinstance(base, cst.Name) and base.value in ("self", "cls"):
+        return False
+    return not values or any(isinstance(value, Unknown) for value in values)
+
+
+def _is_plain(value: Value) -> bool:
+    return isinstance(value, Typed) or (isinstance(value, Const) and value.value is None)
+
+
+def _is_annotation(node: cst.CSTNode, module: Module) -> bool:
+    return any(isinstance(parent, cst.Annotation) for parent in module.ancestors(node))
