@@ -196,7 +196,7 @@ def _is_exported(context: Context, module: Module, scope: Scope, names: tuple[st
 
 
 def _is_hidden(scope: Scope, names: set[str]) -> bool:
-    """Whether a comprehension has a variable of its own called one of ``names``, or ``del`` takes one away."""
+    """Whether a comprehension has a variable called one of ``names``, or ``del`` takes one away."""
     for node in syntax.walk(scope):
         match node:
             case cst.CompFor() if names & set(syntax.bound_by(node)):

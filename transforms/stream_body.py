@@ -126,6 +126,9 @@ class Body(Survey):
         for node in suite.body:
             if node in self.needless:
                 layout.dropped.add(node)
+            elif reach <= WANTS["call"] and stream_calls.is_added(self.region, node):
+                layout.dropped.add(node)  # the call that is kept is whole
+                self._forget(node)
             elif self.alias_at(node) is not None:
                 layout.dropped.add(node)
                 if self.need is None:
@@ -317,6 +320,9 @@ class Body(Survey):
             if not self.told:
                 self.hold(node, "acts on each piece of a call")
             self.told = True
+        if stream_calls.is_changed(self.region, node):
+            self.hold(node, "changes a streamed call")
+            return
         kept = next((a for a in self.region.aliases.values() if a.node is node and a.kept), None)
         self.returning = self.region.is_function and isinstance(node, cst.Return)
         if kept is not None:

@@ -16,6 +16,7 @@ from ..know.modules import Module, walk
 from .context import Context
 from .reading import fixed, named, replace_read, same, truth_tested
 from .stream_region import Region
+from .stream_syntax import is_empty
 
 _GATHERING = (
     frozenset("append extend setdefault update get add insert len".split(" "))
@@ -128,6 +129,40 @@ def gathers(region: Region, node: cst.CSTNode) -> bool:
         if isinstance(inner, cst.Call) and not _is_gathering(region, inner):
             return False
     return True
+
+
+def is_added(region: Region, node: cst.CSTNode) -> bool:
+    """``calls[index].function.arguments += call.function.arguments``: one more piece of a kept call."""
+    if not isinstance(node, cst.SimpleStatementLine) or len(node.body) != 1 or region.calls != "whole":
+        return False
+    match node.body[0]:
+        case cst.AugAssign(target=cst.Attribute() as target, operator=cst.AddAssign(), value=piece):
+            pass
+        case cst.Assign(
+            targets=[cst.AssignTarget(target=cst.Attribute() as target)],
+            value=cst.BinaryOperation(left=before, operator=cst.Add(), right=piece),
+        ):
+            if isinstance(before, cst.BooleanOperation) and is_empty(before.right):
+                before = before.left
+            if not before.with_changes(lpar=[], rpar=[]).deep_equals(target):
+                return False
+        case _:
+            return False
+    kinds = {shape.kind for shape in region.context.project.shapes(target.value)}
+    return kinds == {Kind.DELTA_FUNCTION} and region.piece(piece) == target.attr.value
+
+
+def is_changed(region: Region, node: cst.CSTNode) -> bool:
+    """Whether ``node`` sets a field of a streamed call."""
+    match node:
+        case (
+            cst.AugAssign(target=cst.Attribute() as target)
+            | cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() as target)])
+        ):
+            kinds = {shape.kind for shape in region.context.project.shapes(target.value)}
+            return bool(kinds & {Kind.DELTA_FUNCTION, Kind.DELTA_CALL})
+        case _:
+            return False
 
 
 def _is_gathering(region: Region, call: cst.Call) -> bool:

@@ -29,7 +29,7 @@ def is_empty(node: cst.BaseExpression) -> bool:
 
 
 def is_truth(node: cst.BaseExpression) -> bool:
-    """Whether ``node`` is True or False wherever it stands: ``a or b`` and ``len(a)`` are values of their own."""
+    """Whether ``node`` is True or False; ``a or b`` and ``len(a)`` are values of their own."""
     match node:
         case cst.Comparison() | cst.UnaryOperation(operator=cst.Not()):
             return True
