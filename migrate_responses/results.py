@@ -6,7 +6,8 @@ Everything that shows results (terminal, JSON, later SARIF and HTML) reads only 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 
 class Level(enum.Enum):
@@ -89,3 +90,24 @@ class Results:
     def count(self, *verdicts: Verdict) -> int:
         """How many sites ended with one of ``verdicts``."""
         return sum(site.verdict in verdicts for site in self.sites)
+
+
+def joined(parts: Sequence[Results]) -> Results:
+    """The outcomes for several parts of a project as one; the last one counts for a file in several parts."""
+    if len(parts) == 1:
+        return parts[0]
+    files: dict[str, FileResult] = {}
+    sites: list[SiteResult] = []
+    first = 0
+    for part in parts:
+        files.update((file.path, file) for file in part.files)
+        sites += [replace(site, flow=site.flow + first) if site.flow else site for site in part.sites]
+        first = max((site.flow for site in sites), default=0)
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    errors = dict.fromkeys(error for part in parts for error in part.errors)
+    return Results(
+        tuple(files[path] for path in sorted(files)),
+        tuple(sorted(sites, key=lambda site: (site.path, site.line, site.column))),
+        tuple(sorted(notes, key=lambda note: (note.path, note.line))),
+        tuple(errors),
+    )

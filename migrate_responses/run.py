@@ -21,7 +21,8 @@ from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
 from .places import Places, failure, sentence
-from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict
+from .programs import split
+from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict, joined
 from .source import Source, decode
 from .suppress import is_suppressed
 from .transforms import RULES, todo
@@ -44,7 +45,19 @@ def migrate(
     only the ones in ``writable`` (all, without it) may change. Nothing is read, written or run. A
     file that cannot be parsed is an error in the results and does not stop the others.
     """
-    return _with_deep_stack(lambda: _Run(sources, settings, writable).results())
+    return _with_deep_stack(lambda: _in_parts(sources, settings, writable))
+
+
+def _in_parts(sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None) -> Results:
+    """Look at programs that share only a framework one by one, unless one would change the framework."""
+    programs = split(sources)
+    found: list[Results] = []
+    for part in programs.parts:
+        run = _Run(part, settings, writable)
+        found.append(run.results())
+        if not programs.common.isdisjoint(run.edited):
+            return _Run(sources, settings, writable).results()
+    return joined(found)
 
 
 def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
@@ -84,6 +97,7 @@ class _Run:
         self._places = Places()
         self._decoded: dict[Module, Source] = {}
         self._errors: list[Diagnostic] = []
+        self.edited: set[str] = set()  # the files that flows reach into, migrated or not
         self._modules = [
             module for path in sorted(sources) if (module := self._parse(path, sources[path])) is not None
         ]
@@ -116,6 +130,7 @@ class _Run:
         for rules in RULES:
             rules(context)
         self._hold_back(context)
+        self.edited.update(edit.module.path for edit in plan.edits)
         found = flows(plan, context.sites)
         for flow in found:
             flow.skipped = self._is_skipped(flow)
