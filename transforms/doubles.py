@@ -17,6 +17,7 @@ from ..know.kinds import External, Resource, Site
 from ..know.modules import Module
 from . import double_shapes
 from .context import Context
+from .double_functions import Replacements
 from .sent import is_item, messages_of
 from .tested import key_asked, tested
 
@@ -87,6 +88,17 @@ class _Test:
                     self._sdk_class(node)
                 case cst.Call():
                     self._namespace(node)
+                case _:
+                    continue
+        self.replacements = Replacements(self.context, self.module, self.known)
+        for node in self.module.parents:
+            match node:
+                case cst.Call(
+                    func=cst.Attribute(attr=cst.Name(value="assertIn" | "assertNotIn")),
+                    args=[cst.Arg(value=cst.SimpleString() as key), asked, *_],
+                ):
+                    self._asked_for(node, key, asked.value)
+                case cst.Call():
                     self._request(node)
                 case cst.Subscript():
                     self._request(node)
@@ -94,6 +106,10 @@ class _Test:
                     self._membership(node)
                 case _:
                     continue
+        for parameter in self.replacements.named(_RENAMED.keys() | _RESHAPED):
+            self._hold(parameter, f"`{parameter.name.value}` is a parameter of what answers in a test")
+        for whole in self.replacements.unclear():
+            self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
         for node in self.module.parents:
             self._left(node)
 
@@ -197,19 +213,24 @@ class _Test:
         """``assert "max_tokens" not in kwargs``."""
         if not isinstance(node.left, cst.SimpleString) or len(node.comparisons) != 1:
             return
-        target, key = node.comparisons[0], node.left.evaluated_value
-        if not isinstance(target.operator, (cst.In, cst.NotIn)) or not self._is_request(target.comparator):
+        target = node.comparisons[0]
+        if isinstance(target.operator, (cst.In, cst.NotIn)):
+            self._asked_for(node, node.left, target.comparator)
+
+    def _asked_for(self, node: cst.CSTNode, key: cst.SimpleString, request: cst.BaseExpression) -> None:
+        name = str(key.evaluated_value)
+        if not self._is_request(request):
             return
-        if key in _RESHAPED:
+        if name in _RESHAPED:
             self._hold(node, f"`{self.context.source(node, self.module)}` is asked of the old request")
-        elif key in _RENAMED:
-            self._edit(node.left, double_shapes.new_string(_RENAMED[str(key)]), "MR802")
+        elif name in _RENAMED:
+            self._edit(key, double_shapes.new_string(_RENAMED[name]), "MR802")
 
     def _is_request(self, node: cst.BaseExpression | None) -> bool:
         """Whether an expression is the keywords of a recorded call."""
         if node is None:
             return False
-        if _CALLS.search(self.context.source(node, self.module, 500)):
+        if _CALLS.search(self.context.source(node, self.module, 500)) or self.replacements.is_request(node):
             return True
         return isinstance(node, cst.Name) and any(
             _CALLS.search(self.context.source(value, self.module, 500))
