@@ -22,6 +22,7 @@ from .snippets import attribute, expr
 
 def plan(context: Context) -> None:
     """Rewrite what is asked of a text that used to be None."""
+    _tellers(context)
     for node, module, shapes in context.shaped:
         texts = [shape for shape in shapes if shape.kind is Kind.CONTENT and shape.form != "json"]
         if not texts or not isinstance(node, cst.BaseExpression):
@@ -75,6 +76,9 @@ def _tellers(context: Context) -> frozenset[Site]:
                         both |= sites  # others put their own empty texts there
                 elif isinstance(other, cst.SimpleString) and other.evaluated_value == "":
                     empties |= sites
+        for site in nones & empties:
+            detail = 'the code tells None from "", and an answer without text is "" now'
+            context.unsafe(site.node, site.module, [site], "MR310", detail)
         known = _TELLERS[context] = frozenset(both | (nones & empties))
     return known
 

@@ -265,6 +265,8 @@ class Heap(ABC):
             self.solver.add(result, [value])
         elif isinstance(value, (External, Env)):
             self.solver.add(result, [External("a computed value")])
+        elif (folded := _folded(value, node, self.vars)) is not None:
+            self.solver.add(result, [folded])
         elif isinstance(value, (Const, Typed)) and not plus:
             self.solver.add(result, [Typed("number")])
         elif isinstance(value, Shape):
@@ -286,3 +288,26 @@ def is_text(value: Value) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, str)
     return isinstance(value, Typed) and value.type == "str"
+
+
+def _folded(value: Value, node: cst.BinaryOperation, known: dict[cst.CSTNode, Var]) -> Const | None:
+    """The constant that ``60 * 2`` is; None if a side is anything but one whole number."""
+    sides: list[int] = []
+    for side in (node.left, node.right):
+        values = list(known[side].values)
+        number = values[0].value if len(values) == 1 and isinstance(values[0], Const) else None
+        if not isinstance(number, int) or abs(number) > 1_000_000:
+            return None
+        sides.append(number)
+    left, right = sides
+    match node.operator:
+        case cst.Add():
+            return Const(left + right, node)
+        case cst.Subtract():
+            return Const(left - right, node)
+        case cst.Multiply():
+            return Const(left * right, node)
+        case cst.FloorDivide() if right:
+            return Const(left // right, node)
+        case _:
+            return None
