@@ -52,7 +52,7 @@ def plan(context: Context) -> None:
         for message in messages_of(context, site):
             content = message.fields.get("content")
             for value in list(content.values) if content is not None else []:
-                if isinstance(value, SeqValue):
+                if isinstance(value, SeqValue) and _may_hold_parts(value):
                     lists.setdefault(value, {})[site] = None
                     _collect(context, site, message, value, parts)
     kinds = {part.value: kind for part in parts.values() if (kind := _part(context, part)) is not None}
@@ -63,14 +63,52 @@ def plan(context: Context) -> None:
     part_reads.plan(context, {value: (list(parts[value].sites), _names(parts[value])) for value in kinds})
 
 
-def _collect(
-    context: Context, site: Site, message: DictValue, listed: SeqValue, parts: dict[DictValue, Part]
-) -> None:
+def _elements(listed: SeqValue) -> dict[Value, None]:
     found: dict[Value, None] = dict.fromkeys(listed.element.values)
     for var in listed.items.values():
         found.update(dict.fromkeys(var.values))
+    return found
+
+
+def _may_hold_parts(listed: SeqValue) -> bool:
+    """Whether a list can be the content of a message: texts, and dicts without a type, are no parts."""
+    found = _elements(listed)
+    if any(isinstance(value, DictValue) and _is_typed(value) for value in found):
+        return True
+    return (
+        listed.type != "tuple"
+        and any(
+            isinstance(value, (Unknown, External)) or (isinstance(value, DictValue) and _is_open(value))
+            for value in found
+        )
+        and not any(_is_no_part(value) for value in found)
+    )
+
+
+def _is_typed(value: DictValue) -> bool:
+    return any(place.how in WRITES for place in value.places.get("type", ()))
+
+
+def _is_open(value: DictValue) -> bool:
+    """Whether the dict may have entries that are not in sight."""
+    return bool(value.merged or value.others)
+
+
+def _is_no_part(value: Value) -> bool:
+    match value:
+        case Unknown() | External() | Const(value=None):
+            return False
+        case DictValue():
+            return not _is_open(value)
+        case _:
+            return True
+
+
+def _collect(
+    context: Context, site: Site, message: DictValue, listed: SeqValue, parts: dict[DictValue, Part]
+) -> None:
     known = roles(message)
-    for value in found:
+    for value in _elements(listed):
         match value:
             case DictValue():
                 part = parts.setdefault(value, Part(value))
