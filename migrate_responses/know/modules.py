@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Any, TypeGuard
 
 import libcst as cst
 
@@ -19,37 +20,41 @@ _TRIVIA = frozenset(
     "leading_lines lines_after_decorators trailing_whitespace header footer lpar rpar lbracket rbracket"
     " lbrace rbrace comma semicolon colon equal dot indent newline asynchronous operator from_".split()
 )
-_children_cache: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+_fields: dict[type[cst.CSTNode], tuple[str, ...]] = {}  # of each type of node, those that hold code
+_is_node: dict[type[object], bool] = {}  # asking the abstract base class each time is slow
 
 
-def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    names = _children_cache.get(kind)
-    if names is None:
-        names = tuple(
-            name
-            for name in kind.__dataclass_fields__
-            if name not in _TRIVIA and not name.startswith(("whitespace", "_"))
-        )
-        if issubclass(kind, (cst.Comparison, cst.ComparisonTarget)):
-            names = tuple(
-                name
-                for name in kind.__dataclass_fields__
-                if not name.startswith(("whitespace", "lpar", "rpar"))
-            )
-        _children_cache[kind] = names
-    return names
+def _code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    prefixes: tuple[str, ...] = ("whitespace", "_")
+    trivia = _TRIVIA
+    if issubclass(kind, (cst.Comparison, cst.ComparisonTarget)):
+        prefixes, trivia = ("whitespace", "lpar", "rpar"), frozenset()
+    names = (name for name in kind.__dataclass_fields__ if name not in trivia)
+    return tuple(name for name in names if not name.startswith(prefixes))
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes directly below ``node`` that are code (no white space, no punctuation)."""
-    for name in _fields(type(node)):
+    kind = type(node)
+    names = _fields.get(kind)
+    if names is None:
+        names = _fields[kind] = _code_fields(kind)
+    found: list[cst.CSTNode] = []
+    for name in names:
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (tuple, list)):
-            for item in value:
-                if isinstance(item, cst.CSTNode):
-                    yield item
+        if isinstance(value, (tuple, list)):
+            found.extend(item for item in value if _is_code(item))
+        elif _is_code(value):
+            found.append(value)
+    return found
+
+
+def _is_code(value: object) -> TypeGuard[cst.CSTNode]:
+    kind = type(value)
+    known = _is_node.get(kind)
+    if known is None:
+        known = _is_node[kind] = issubclass(kind, cst.CSTNode)
+    return known
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -58,7 +63,7 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(list(children(current))))
+        stack.extend(reversed(children(current)))
 
 
 ScopeNode = cst.Module | cst.FunctionDef | cst.Lambda | cst.ClassDef
@@ -133,16 +138,21 @@ class Module:
 
 
 def scan(module: Module) -> None:
-    """Fill ``parents`` and ``scopes``: who encloses whom, and which names each scope binds."""
+    """Fill ``parents`` (in source order) and ``scopes``: who encloses whom, which names each scope binds."""
     root = Scope(module.tree, None)
     module.scopes[module.tree] = root
-    stack: list[tuple[cst.CSTNode, Scope]] = [(module.tree, root)]
-    while stack:
-        node, scope = stack.pop()
+    stack: list[tuple[cst.CSTNode, cst.CSTNode, Scope]] = []
+
+    def visit(node: cst.CSTNode, scope: Scope) -> None:
         inner = _enter(module, node, scope)
-        for child in children(node):
-            module.parents[child] = node
-            stack.append((child, _scope_of_child(node, child, scope, inner)))
+        for child in reversed(children(node)):
+            stack.append((child, node, _scope_of_child(node, child, scope, inner)))
+
+    visit(module.tree, root)
+    while stack:
+        node, parent, scope = stack.pop()
+        module.parents[node] = parent
+        visit(node, scope)
     for scope in module.scopes.values():
         _share(scope, root)
 
@@ -157,12 +167,12 @@ def _scope_of_child(node: cst.CSTNode, child: cst.CSTNode, outer: Scope, inner: 
 
 def _enter(module: Module, node: cst.CSTNode, scope: Scope) -> Scope:
     """Note what ``node`` binds in ``scope``; return the scope its body lives in."""
-    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-        scope.bound.add(node.name.value)
     if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+        if not isinstance(node, cst.Lambda):
+            scope.bound.add(node.name.value)
         inner = Scope(node, scope)
         module.scopes[node] = inner
-        if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+        if not isinstance(node, cst.ClassDef):
             inner.bound.update(parameter.name.value for parameter in parameters(node.params))
         return inner
     if isinstance(node, cst.Global):
@@ -202,30 +212,49 @@ def parameters(params: cst.Parameters) -> list[cst.Param]:
 
 def bound_by(node: cst.CSTNode) -> Iterator[str]:
     """The names that this one node (not what is below it) binds."""
-    match node:
-        case (
-            cst.AssignTarget()
-            | cst.AnnAssign()
-            | cst.AugAssign()
-            | cst.NamedExpr()
-            | cst.For()
-            | cst.CompFor()
-        ):
-            yield from target_names(node.target)
-        case cst.AsName(name=name):
-            yield from target_names(name)
-        case cst.Import(names=names):
-            for alias in names:
-                if alias.asname is None:
-                    yield dotted(alias.name).partition(".")[0]
-        case cst.ImportFrom(names=names) if not isinstance(names, cst.ImportStar):
-            for alias in names:
-                if alias.asname is None:
-                    yield dotted(alias.name)
-        case cst.MatchAs(name=cst.Name(value=name)) | cst.MatchStar(name=cst.Name(value=name)):
-            yield name
-        case _:
-            return
+    binder = _BINDERS.get(type(node))
+    return binder(node) if binder is not None else iter(())
+
+
+def _of_target(node: Any) -> Iterator[str]:
+    return target_names(node.target)
+
+
+def _of_alias(node: cst.AsName) -> Iterator[str]:
+    return target_names(node.name)
+
+
+def _of_import(node: cst.Import) -> Iterator[str]:
+    for alias in node.names:
+        if alias.asname is None:
+            yield dotted(alias.name).partition(".")[0]
+
+
+def _of_import_from(node: cst.ImportFrom) -> Iterator[str]:
+    for alias in () if isinstance(node.names, cst.ImportStar) else node.names:
+        if alias.asname is None:
+            yield dotted(alias.name)
+
+
+def _of_pattern(node: cst.MatchAs | cst.MatchStar) -> Iterator[str]:
+    if node.name is not None:
+        yield node.name.value
+
+
+# Each function takes the type of node that it stands under, which no annotation can say.
+_BINDERS: dict[type[cst.CSTNode], Callable[[Any], Iterator[str]]] = {
+    cst.AssignTarget: _of_target,
+    cst.AnnAssign: _of_target,
+    cst.AugAssign: _of_target,
+    cst.NamedExpr: _of_target,
+    cst.For: _of_target,
+    cst.CompFor: _of_target,
+    cst.AsName: _of_alias,
+    cst.Import: _of_import,
+    cst.ImportFrom: _of_import_from,
+    cst.MatchAs: _of_pattern,
+    cst.MatchStar: _of_pattern,
+}
 
 
 def target_names(target: cst.BaseExpression) -> Iterator[str]:
