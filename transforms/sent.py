@@ -46,7 +46,15 @@ def elements_of(context: Context, site: Site) -> list[Value]:
 
 def messages_of(context: Context, site: Site) -> list[DictValue]:
     """The message dicts that can be sent."""
-    return [value for value in elements_of(context, site) if isinstance(value, DictValue)]
+    return [
+        value for value in elements_of(context, site) if isinstance(value, DictValue) and _may_be_sent(value)
+    ]
+
+
+def _may_be_sent(value: DictValue) -> bool:
+    """Whether a dict can be a message: the API refuses one that has neither role nor type."""
+    written = {key for key, places in value.places.items() if any(place.how in WRITES for place in places)}
+    return bool(value.merged or value.others) or not written.isdisjoint({"role", "type"})
 
 
 def roles(message: DictValue) -> list[object] | None:
