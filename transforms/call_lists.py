@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from ..know.kinds import Site
+from ..know import modules as syntax
+from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module
 from .context import Context
 from .reading import Read, base_of, truth_tested
@@ -49,7 +50,8 @@ class Lists:
         parent = module.parents.get(whole)
         match parent:
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=target))]) if target == name:
-                self._replace(entry, whole, module, lambda u: listed(base_of(u), kind))
+                optional = none_is_seen(context, entry.sites)
+                self._replace(entry, whole, module, lambda u: _optional(listed(base_of(u), kind), optional))
             case cst.BooleanOperation(operator=cst.Or(), left=left, right=right) if (
                 left is whole and is_empty(right)
             ):
@@ -76,13 +78,15 @@ class Lists:
                 self._replace(entry, whole, module, lambda u: any_of(base_of(u), kind))
             case _:
                 self._index_error(entry, read)
-                seen = self._none_is_seen(parent, module)
+                seen = self._none_is_seen(parent, module) or (
+                    isinstance(parent, _CARRYING) and none_is_seen(context, entry.sites)
+                )
 
                 def value(updated: cst.CSTNode) -> cst.BaseExpression:
                     calls: cst.BaseExpression = (
                         cst.Name(name) if name is not None else listed(base_of(updated), kind)
                     )
-                    return expr("calls or None", calls=calls) if seen else calls
+                    return _optional(calls, seen)
 
                 context.edit(whole, module, entry.sites, lambda o, u: _keeping(u, value(u)), "MR505")
 
@@ -173,6 +177,57 @@ class Lists:
         else:
             optional = not isinstance(parent, (cst.Attribute, cst.Subscript))
             self._replace(entry, whole, module, lambda u: first(base_of(u), optional))
+
+
+# Where a list goes on to others.
+_CARRYING = (
+    cst.Assign,
+    cst.AnnAssign,
+    cst.Return,
+    cst.Element,
+    cst.DictElement,
+    cst.Arg,
+    cst.IfExp,
+    cst.Yield,
+)
+
+
+def none_is_seen(context: Context, sites: set[Site]) -> bool:
+    """Whether a list of calls is shown where None would show, and nothing asked before if there is one."""
+    for site in sites:
+        for escape in context.escapes.of(Shape(Kind.TOOL_CALLS, site, "object")):
+            node, module = escape.node, escape.module
+            if read_of_calls(context, node) or not isinstance(node, cst.BaseExpression):
+                continue  # looked at where it is read
+            if not _is_asked_before(node, module):
+                return True
+    return False
+
+
+def read_of_calls(context: Context, node: cst.CSTNode) -> bool:
+    """Whether ``node`` takes the list out of a message."""
+    return isinstance(node, (cst.Attribute, cst.Subscript)) and any(
+        shape.kind is Kind.MESSAGE for shape in context.project.shapes(node.value)
+    )
+
+
+def _is_asked_before(node: cst.BaseExpression, module: Module) -> bool:
+    """Whether ``node`` stands under a test that names it, and still holds what was tested."""
+    text = module.tree.code_for_node(node)
+    child: cst.CSTNode = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.If, cst.IfExp)) and child is parent.body:
+            tests = [inner for inner in syntax.walk(parent.test) if isinstance(inner, type(node))]
+            again = {name for inner in syntax.walk(parent.body) for name in syntax.bound_by(inner)}
+            if any(module.tree.code_for_node(inner) == text for inner in tests):
+                return text not in again
+        child = parent
+    return False
+
+
+def _optional(calls: cst.BaseExpression, seen: bool) -> cst.BaseExpression:
+    """``calls``, or ``calls or None`` where no calls must look like None."""
+    return expr("calls or None", calls=calls) if seen else calls
 
 
 def single_call(context: Context, read: cst.BaseExpression, module: Module) -> cst.BaseExpression:

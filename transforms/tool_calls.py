@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from ..know import modules as syntax
 from ..know.kinds import DUMPS, JSON_DUMPS, DictValue, External, Kind, Shape, Site
 from ..know.modules import Module
-from .call_lists import Lists, is_empty
+from .call_lists import Lists, is_empty, none_is_seen
 from .context import Context, constants
 from .folding import settle
 from .only_kind import only_kind
@@ -185,7 +186,7 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
         }:
             if _is_read(context, node, module) or not _calls_only(context, node):
                 return  # the rule for lists, or a name that can still be None
-            if is_empty(right):
+            if is_empty(right) and not _may_be_none(context, node, module, sites):
                 context.edit(parent, module, sites, _left, "MR505")
         case cst.BinaryOperation() | cst.AugAssign():
             if not (kinds == {Kind.TOOL_CALLS} and isinstance(parent, cst.BinaryOperation)):
@@ -219,6 +220,16 @@ def _is_read(context: Context, node: cst.CSTNode, module: Module) -> bool:
 
 def _calls_only(context: Context, node: cst.CSTNode) -> bool:
     return all(isinstance(value, Shape) for value in context.project.values(node))
+
+
+def _may_be_none(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> bool:
+    """Whether ``or []`` still says something: for a parameter, an attribute, a list that is None if empty."""
+    function = module.function(node)
+    if not isinstance(node, cst.Name) or none_is_seen(context, sites):
+        return True
+    return function is not None and any(
+        parameter.name.value == node.value for parameter in syntax.parameters(function.params)
+    )
 
 
 def _left(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
