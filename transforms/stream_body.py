@@ -16,7 +16,7 @@ from ..know.modules import children, walk
 from . import stream_calls
 from .snippets import expr
 from .stream_layout import Guard, Layout
-from .stream_need import WANTS, Need, expressions, is_poll, is_quiet, reads, writes
+from .stream_need import WANTS, Need, expressions, is_poll, is_quiet, prints_line, reads, writes
 from .stream_parts import (
     CALL_TESTS,
     FINISH,
@@ -248,6 +248,9 @@ class Body(Survey):
                 unit.tag = "quiet" if is_quiet_unit(unit.node) else "own" if only_text else "safe"
             else:
                 self._neutral(need)
+            if unit.tag == "text" and prints_line(unit.node) and self.need is None:
+                detail = f"`{self.context.source(unit.node, self.module)}` shows chunks without text, too"
+                self.context.unsafe(unit.node, self.module, self.sites, "MR404", detail)
             if unit.tag in WANTS:
                 self.dirty.setdefault(unit.tag, set()).update(writes(unit.node))
 

@@ -80,6 +80,18 @@ def is_quiet(node: cst.CSTNode) -> bool:
             return False
 
 
+def prints_line(node: cst.CSTNode) -> bool:
+    """Whether ``node`` prints something visible even where the text is empty: a line end, a mark."""
+    match node:
+        case cst.SimpleStatementLine(
+            body=[cst.Expr(value=cst.Call(func=cst.Name(value="print"), args=args))]
+        ):
+            ends = [arg.value for arg in args if arg.keyword is not None and arg.keyword.value == "end"]
+            return not ends or not (isinstance(ends[0], cst.SimpleString) and ends[0].evaluated_value == "")
+        case _:
+            return False
+
+
 def is_poll(node: cst.CSTNode) -> bool:
     """``if cancelled: break``: asked as often as one likes."""
     if not isinstance(node, cst.If) or node.orelse is not None:
