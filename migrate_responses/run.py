@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ast
-import sys
-import threading
 import warnings
-from collections.abc import Callable, Container, Mapping
-from typing import TypeVar
+from collections.abc import Container, Mapping
 
 import libcst as cst
 
@@ -23,17 +20,13 @@ from .know.project import Project
 from .places import Places, failure, sentence
 from .programs import split
 from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict, joined
+from .room import uncollected, with_deep_stack
 from .source import Source, decode
 from .suppress import is_suppressed
 from .transforms import RULES, todo
 from .transforms.apply import apply
 from .transforms.context import Context
 from .transforms.imports import Imports
-
-_Result = TypeVar("_Result")
-# Expressions nest deeply in real code (a sum of 3,000 terms is 3,000 levels of syntax).
-_RECURSION = 200_000
-_STACK = 512 * 1024 * 1024
 
 
 def migrate(
@@ -45,7 +38,7 @@ def migrate(
     only the ones in ``writable`` (all, without it) may change. Nothing is read, written or run. A
     file that cannot be parsed is an error in the results and does not stop the others.
     """
-    return _with_deep_stack(lambda: _in_parts(sources, settings, writable))
+    return with_deep_stack(lambda: _in_parts(sources, settings, writable))
 
 
 def _in_parts(sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None) -> Results:
@@ -53,36 +46,20 @@ def _in_parts(sources: Mapping[str, bytes], settings: Settings, writable: Contai
     programs = split(sources)
     found: list[Results] = []
     for part in programs.parts:
-        run = _Run(part, settings, writable)
-        found.append(run.results())
-        if not programs.common.isdisjoint(run.edited):
-            return _Run(sources, settings, writable).results()
+        results, edited = _look_at(part, settings, writable)
+        if not programs.common.isdisjoint(edited):
+            return _look_at(sources, settings, writable)[0]
+        found.append(results)
     return joined(found)
 
 
-def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
-    """Run ``work`` in a thread with room for deep recursion."""
-    outcome: list[_Result] = []
-    failure: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:  # handed to the caller below
-            failure.append(error)
-
-    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
-    sys.setrecursionlimit(max(limit, _RECURSION))
-    try:
-        thread = threading.Thread(target=target, daemon=True)
-        thread.start()
-        thread.join()
-    finally:
-        sys.setrecursionlimit(limit)
-        threading.stack_size(size)
-    if failure:
-        raise failure[0]
-    return outcome[0]
+def _look_at(
+    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
+) -> tuple[Results, set[str]]:
+    """The results of one run, and the files that its flows reach into."""
+    with uncollected():
+        run = _Run(sources, settings, writable)
+        return run.results(), run.edited
 
 
 class _Run:
