@@ -94,7 +94,20 @@ def _with_context(reading: _Reading, covered: set[str], everything: list[str]) -
     from migrate_responses.find.reach import beside, reach
 
     own.update(beside(own, reading.sources))
-    return dict(sorted({**own, **reach(own, everything, reading.quietly)}.items()))
+    own.update(reach(own, everything, reading.quietly))
+    own.update(_packages(own, everything, reading))
+    return dict(sorted(own.items()))
+
+
+def _packages(sources: Mapping[str, bytes], everything: Iterable[str], reading: _Reading) -> dict[str, bytes]:
+    """The ``__init__.py`` of the folders around ``sources``: they tell what an import can mean."""
+    folders = {os.path.dirname(name) for name in sources}
+    for folder in list(folders):
+        while folder := os.path.dirname(folder):
+            folders.add(folder)
+    wanted = {f"{folder}/__init__.py" for folder in folders if folder} - sources.keys()
+    read = {name: reading.quietly(name) for name in sorted(wanted.intersection(everything))}
+    return {name: data for name, data in read.items() if data is not None}
 
 
 def _listed(root: str) -> list[str]:
