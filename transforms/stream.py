@@ -12,7 +12,7 @@ import libcst as cst
 
 from ..know.kinds import STREAM_KINDS, STRUCTURAL, External, Kind, Shape, Site
 from ..know.modules import Module
-from . import stream_calls, stream_helper
+from . import stream_calls, stream_helper, stream_visible
 from .context import Context
 from .snippets import expr
 from .stream_body import Body
@@ -47,6 +47,10 @@ def plan(context: Context) -> None:
             text = context.source(index, region.module)
             detail = f"`{text}` is used as a number, and places in an answer do not count calls"
             context.manual(index, region.module, region.sites, "MR404", detail)
+        for handler in stream_visible.handlers(region):
+            text = context.source(handler.type, region.module) if handler.type is not None else ""
+            detail = f"`except {text}` acts on chunks without text"
+            context.manual(handler, region.module, region.sites, "MR404", detail)
         for place, why in stream_calls.numbered(region):
             text = context.source(place, region.module)
             context.manual(place, region.module, region.sites, "MR404", f"`{text}` {why}")

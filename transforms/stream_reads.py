@@ -13,7 +13,8 @@ from .snippets import expr, operand, parenthesized
 from .stream_need import WANTS, Need
 from .stream_parts import FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
 from .stream_region import Region
-from .stream_syntax import is_nothing, is_truth
+from .stream_syntax import is_empty, is_nothing, is_truth
+from .stream_visible import is_counted
 
 _DEMANDS = {
     Kind.DELTA_TEXT: "text",
@@ -58,6 +59,7 @@ class Reads:
         self.need: Need | None = None
         self.returning = False
         self.read_calls = False
+        self.refused: set[cst.CSTNode] = set()
         self.ended: Reach = frozenset()  # ends of the stream that other code keeps to itself
 
     # -- asking --------------------------------------------------------------------------
@@ -76,6 +78,13 @@ class Reads:
             text = self.context.source(node, self.module)
             self.context.manual(node, self.module, self.sites, "MR404", f"`{text}` {why}")
             self.understood.update(walk(node))
+
+    def refuse(self, node: cst.CSTNode, why: str) -> None:
+        """Hold back for ``node`` as soon as it is seen, and once."""
+        if node not in self.refused:
+            self.refused.add(node)
+            text = self.context.source(node, self.module)
+            self.context.manual(node, self.module, self.sites, "MR404", f"`{text}` {why}")
 
     def write(self, text: str) -> cst.BaseExpression:
         """The expression ``text``, in which ``v`` is the event."""
@@ -140,6 +149,10 @@ class Reads:
             if self.need is not None and not reach <= WANTS["text"] and not self.returning:
                 self.need.wants.add("text")
             self.below(node, reach)
+        elif self._has_default(node):
+            if not reach <= WANTS["text"]:
+                self.refuse(node, "also says something for chunks without text")
+            self.below(node, reach)
         elif self._is_truth(node):
             self._asked(node, reach)
             self.test(node, reach)
@@ -162,6 +175,13 @@ class Reads:
         if not texts or not all(value in texts or is_nothing(value) for value in values):
             return False
         return any(self.region.kind(arg.value) in SAME for arg in node.args)
+
+    def _has_default(self, node: cst.BaseExpression) -> bool:
+        """``content or "."``: a chunk without text counts too."""
+        if not isinstance(node, cst.BooleanOperation) or not isinstance(node.operator, cst.Or):
+            return False
+        texts = self.region.kind(node.left) is Kind.DELTA_TEXT
+        return texts and isinstance(node.right, cst.SimpleString) and not is_empty(node.right)
 
     def _is_kept(self, node: cst.NamedExpr) -> bool:
         return isinstance(node.target, cst.Name) and node.target.value in self.region.aliases
@@ -236,6 +256,8 @@ class Reads:
             return
         if self.need is not None:
             if not self.returning:
+                if demand == "text" and is_counted(self.region, node):
+                    self.refuse(node, "goes into a list whose items are counted")
                 self.need.wants.add(demand)
                 self.need.aliases.update(self._variables(node))
             return
@@ -323,6 +345,8 @@ class Reads:
         may, must = self.test(node.test, reach)
         self.expression(node.body, may)
         self.expression(node.orelse, reach - must)
+        if pos <= {On.TEXT} and isinstance(node.orelse, cst.SimpleString) and not is_empty(node.orelse):
+            self.refuse(node, "also says something for chunks without text")
         if self.need is not None and pos <= {On.TEXT, On.FIRST} and not self.returning:
             self.need.wants.add("text")
 
