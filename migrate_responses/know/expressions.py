@@ -146,7 +146,7 @@ class Expressions:
                 index = self.expression(element.slice.value)
             else:
                 self._opaque(element.slice)
-        self.solver.watch(base, lambda value: self.project.subscript(value, node, index, var))
+        self.solver.watch(base, lambda value: self.project.subscript(value, node, self.module, index, var))
         return var
 
     def _call(self, node: cst.Call) -> Var:

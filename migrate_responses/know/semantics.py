@@ -38,18 +38,20 @@ class Semantics(Members):
 
     # -- subscripts ----------------------------------------------------------------------
 
-    def subscript(self, value: Value, node: cst.Subscript, index: Var | None, target: Var) -> None:
-        """``value[index]`` at ``node`` flows to ``target``; ``index`` is None for a slice."""
+    def subscript(
+        self, value: Value, node: cst.Subscript, module: Module, index: Var | None, target: Var
+    ) -> None:
+        """``value[index]`` at ``node`` of ``module`` flows to ``target``; ``index`` is None for a slice."""
         match value:
             case SeqValue():
                 if index is None:
-                    self.derive(node, self.module_of(value), self.vars[node.value], target)
+                    self.derive(node, module, self.vars[node.value], target)
                 else:
                     self.element_at(value, _constant_index(index), target)
             case DictValue():
                 if index is not None:
                     self._read(value, index, target)
-                    self.entry(value, index, node, "read", None, value.module)
+                    self.entry(value, index, node, "read", None, module)
             case Shape():
                 self._shape_item(value, index, target)
             case Instance():
@@ -83,9 +85,6 @@ class Semantics(Members):
         if value.path in models.STATE:
             return
         self.solver.add(target, [value.step("[]")])
-
-    def module_of(self, value: SeqValue | DictValue) -> Module:
-        return value.module
 
     def _shape_item(self, shape: Shape, index: Var | None, target: Var) -> None:
         if shape.kind in ELEMENTS:
