@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import libcst as cst
 
@@ -275,7 +275,7 @@ class _Run:
         if verdict is Verdict.SKIPPED:
             reasons = (failure("MR908", site.path, line, "left alone as asked"),)
         elif verdict is not Verdict.MIGRATED:
-            reasons = tuple(dict.fromkeys(map(self._places.diagnostic, self._reasons(flow))))
+            reasons = _distinct(map(self._places.diagnostic, self._reasons(flow)))
         text = " ".join(site.module.tree.code_for_node(site.node.func).split())
         return SiteResult(site.path, line, column, text, verdict, flow.number, reasons)
 
@@ -297,6 +297,14 @@ def _check(module: Module, code: str) -> None:
             except SyntaxError:
                 return  # a syntax newer than the Python that runs this tool
             raise
+
+
+def _distinct(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """One diagnostic for each thing said: the first place stands for the others."""
+    kept: dict[tuple[str, str, str], Diagnostic] = {}
+    for diagnostic in found:
+        kept.setdefault((diagnostic.code, diagnostic.path, diagnostic.message), diagnostic)
+    return tuple(kept.values())
 
 
 def _within(reason: Reason, site: Site) -> bool:

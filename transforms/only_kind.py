@@ -9,9 +9,12 @@ from ..know.kinds import (
     Const,
     DictValue,
     External,
+    Instance,
     Kind,
     SeqValue,
     Shape,
+    Typed,
+    Unknown,
     Value,
 )
 from ..know.modules import Module
@@ -38,9 +41,30 @@ def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[
     doubled = all(is_tested(context, site) for site in sites)
     others = [value for value in context.project.values(node) if not _harmless(value, doubled)]
     if others:
-        context.manual(node, module, sites, "MR306", f"`{text}` also comes from elsewhere")
+        context.manual(node, module, sites, "MR306", f"`{text}` can also be {_other(others[0])}")
         return None
     return kinds.pop()
+
+
+def _other(value: Value) -> str:
+    """What else a receiver can be, for a person."""
+    match value:
+        case External(path=path):
+            return f"something of `{path.partition('(')[0]}`"
+        case Unknown(why=why):
+            return f"what comes from {why}"
+        case Instance(type=cls):
+            return f"a `{cls.name}`"
+        case DictValue():
+            return "a dict"
+        case SeqValue(type=kind):
+            return f"a {kind if kind in ('list', 'tuple', 'set') else 'sequence'}"
+        case Typed(type=kind):
+            return f"a value of type {kind}"
+        case Const(value=constant):
+            return f"{constant!r}"
+        case _:
+            return "something else"
 
 
 def _harmless(value: Value, doubled: bool = False) -> bool:
