@@ -20,6 +20,7 @@ from .context import Context, constants
 from .response_format import json_mode
 from .sent import is_str, roles, sequences_of
 from .snippets import entry, key_of
+from .splice import settled
 from .tested import observed
 
 
@@ -31,9 +32,9 @@ def inline(context: Context, site: Site, arg: cst.Arg, node: cst.List) -> None:
     collapsed = None if seen else _collapsible(context, rest)
     if collapsed is not None and _is_remarked(node, rest[0]):
         collapsed = None  # its comments need the list
+    lead = _lead(site.module, arg)
     if hoisted is not None:
         element, content = hoisted
-        lead = _lead(site.module, arg)
 
         def pull(original: cst.CSTNode, updated: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
             assert isinstance(updated, cst.Arg)
@@ -46,7 +47,7 @@ def inline(context: Context, site: Site, arg: cst.Arg, node: cst.List) -> None:
         assert isinstance(updated, cst.Arg)
         value = updated.value
         if collapsed is not None and isinstance(value, cst.List):
-            value = _content(value.elements[0], collapsed)
+            value = settled(_content(value.elements[0], collapsed), lead)
         return updated.with_changes(keyword=cst.Name("input"), value=value)
 
     context.edit(arg, site.module, [site], rename, "MR203" if collapsed is not None else "MR201")
@@ -80,12 +81,12 @@ def _split(
         between = between.with_changes(first_line=spaced)
     first = arg.with_changes(
         keyword=cst.Name("instructions"),
-        value=content,
+        value=settled(content, lead),
         comma=cst.Comma(whitespace_after=between),
         whitespace_after_arg=cst.SimpleWhitespace(""),
     )
     rest = without_first(value)
-    body: cst.BaseExpression = _content(rest.elements[0], None) if collapse else rest
+    body: cst.BaseExpression = settled(_content(rest.elements[0], None), lead) if collapse else rest
     return cst.FlattenSentinel([first, arg.with_changes(keyword=cst.Name("input"), value=body)])
 
 

@@ -231,6 +231,24 @@ def dedented(node: Node, depth: int) -> Node:
     return moved
 
 
+def settled(node: cst.BaseExpression, lead: cst.BaseParenthesizableWhitespace) -> cst.BaseExpression:
+    """``node``, which stood deeper, with its last lines as far out as an argument after ``lead``."""
+    if not isinstance(lead, cst.ParenthesizedWhitespace):
+        return node
+    depths = _Depths()
+    node.visit(depths)
+    return dedented(node, min(depths.found) - _depth(lead)) if depths.found else node
+
+
+class _Depths(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[int] = []
+
+    def visit_ParenthesizedWhitespace(self, node: cst.ParenthesizedWhitespace) -> None:
+        self.found.append(_depth(node))
+
+
 class _Dedent(cst.CSTTransformer):
     def __init__(self, depth: int) -> None:
         super().__init__()
