@@ -14,6 +14,7 @@ from ..know.kinds import (
     SeqValue,
     Shape,
     Site,
+    Unknown,
     Value,
 )
 from .context import WRITES, Context, constants
@@ -34,6 +35,18 @@ def sequences_of(context: Context, site: Site) -> list[SeqValue]:
     return list(found)
 
 
+def untold(sequence: SeqValue) -> list[Value]:
+    """A stand-in for each element of which nothing is known at all."""
+    return [
+        Unknown("a value that could not be followed", place.node)
+        for place in sequence.places
+        if place.var is not None and not place.var.values and place.how in _GIVES
+    ]
+
+
+_GIVES = frozenset({"literal", "append", "insert", "comprehension"})
+
+
 def elements_of(context: Context, site: Site) -> list[Value]:
     """Everything that can be an element of the messages of ``site``."""
     found: dict[Value, None] = {}
@@ -41,6 +54,7 @@ def elements_of(context: Context, site: Site) -> list[Value]:
         found.update(dict.fromkeys(sequence.element.values))
         for var in sequence.items.values():
             found.update(dict.fromkeys(var.values))
+        found.update(dict.fromkeys(untold(sequence)))
     return list(found)
 
 

@@ -18,6 +18,7 @@ from ..know.modules import Module
 from .context import Context, constants, is_none
 from .flatten import Default, can_flatten, flatten
 from .schema_reads import read_back
+from .sent import untold
 
 PYDANTIC = ("openai.pydantic_function_tool()", "openai.lib._tools.pydantic_function_tool()")
 EMPTY_SCHEMA = '{"type": "object", "properties": {}}'
@@ -88,6 +89,7 @@ def members(var: Var, lists: dict[SeqValue, set[Site]], site: Site) -> Iterator[
                     seen.update(dict.fromkeys(part.values))
                 for source in value.derived:
                     stack.extend(source.values)
+                seen.update(dict.fromkeys(untold(value)))
         elif not _says_nothing(value):
             seen[value] = None
     yield from seen

@@ -80,9 +80,10 @@ def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
             found[root].edits.append(edit)
     for owners, reason in plan.reasons:
         for root in dict.fromkeys(groups.find(site) for site in owners):
-            if reason not in found[root].reasons:
-                found[root].reasons.append(reason)
-            found[root].owners.setdefault(reason, set()).update(owners)
+            flow = found[root]
+            if reason not in flow.owners:
+                flow.reasons.append(reason)
+            flow.owners.setdefault(reason, set()).update(owners)
     for needed in plan.imports:
         for root in {groups.find(site) for site in needed.sites}:
             found[root].imports.append(needed)

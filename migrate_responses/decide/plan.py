@@ -76,7 +76,16 @@ class Plan:
 
     def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
         """Ask for an edit; several edits of one node are applied in the order asked for."""
-        self.edits.append(Edit(node, module, frozenset(sites), apply, code))
+        self.edits.append(Edit(node, self._home(node, module), frozenset(sites), apply, code))
+
+    def _home(self, node: cst.CSTNode, module: Module) -> Module:
+        """The module that ``node`` stands in, ``module`` most likely: an edit elsewhere would be lost."""
+        if node in module.parents or node is module.tree:
+            return module
+        for other in self.project.modules:
+            if node in other.parents or node is other.tree:
+                return other
+        raise ValueError(f"an edit ({module.path}) of a node that stands nowhere")
 
     def hold(
         self,

@@ -159,7 +159,7 @@ class Definitions(Foreign):
         found = self.find_module(module, level, name)
         if found is not None:
             var = self.module_member(found, member)
-            if member not in found.scope.bound:
+            if member not in found.scope.bound or found is module:  # `from . import sub` in a package
                 submodule = self.find_module(module, level, f"{name}.{member}" if name else member)
                 if submodule is not None:
                     self.solver.add(var, [ModuleValue(submodule)])
