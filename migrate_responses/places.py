@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from .decide.plan import Reason
 from .know.modules import Module
 from .results import Diagnostic, Level
 from .rules import rule
+
+
+class _Positions(PositionProvider):
+    """The positions of a tree, without the visit of all its nodes that a metadata wrapper makes besides."""
+
+    def of(self, tree: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        self._gen_impl(tree)
+        return {node: place for node, place in self._computed.items() if isinstance(place, CodeRange)}
 
 
 @dataclass
@@ -24,8 +32,7 @@ class Places:
         """Line and column of ``node``, 1-based; (0, 0) if it does not stand in the module."""
         positions = self._positions.get(module)
         if positions is None:
-            wrapper = MetadataWrapper(module.tree, unsafe_skip_copy=True)
-            positions = self._positions[module] = wrapper.resolve(PositionProvider)
+            positions = self._positions[module] = _Positions().of(module.tree)
         found = positions.get(node)
         return (found.start.line, found.start.column + 1) if found is not None else (0, 0)
 
