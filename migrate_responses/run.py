@@ -21,7 +21,7 @@ from .places import Places, failure, sentence
 from .programs import split
 from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict, joined
 from .room import uncollected, with_deep_stack
-from .source import Source, decode
+from .source import Source, decode, with_ending
 from .suppress import is_suppressed
 from .transforms import RULES, todo
 from .transforms.apply import apply
@@ -245,7 +245,7 @@ class _Run:
             return FileResult(module.path, before, before)
         if edits:
             tree = imports.settle(module, tree)
-        code = tree.code
+        code = with_ending(tree.code, module.tree.code, module.text)
         if edits:
             _check(module, code)
         return FileResult(module.path, before, self._decoded[module].encode(code))

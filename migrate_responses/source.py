@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import tokenize
 from dataclasses import dataclass
 
@@ -36,3 +37,20 @@ def decode(data: bytes) -> Source:
     if text.encode(encoding) != body:  # utf-7 and its like: writing back would change other bytes
         raise SyntaxError(f"encoding {encoding} does not read and write the same bytes")
     return Source(text, encoding, bom)
+
+
+def with_ending(code: str, parsed: str, text: str) -> str:
+    """``code`` with the end of ``text`` as it was written.
+
+    ``parsed`` is what the parser makes of ``text``: it drops some of the white space and comments that
+    follow the last statement. Raises ValueError if more than these differ.
+    """
+    if parsed == text:
+        return code
+    same = len(os.path.commonprefix([parsed, text]))
+    lost, kept = text[same:], parsed[same:]
+    if any(line.strip() and not line.strip().startswith("#") for line in (lost + kept).splitlines()[1:]):
+        raise ValueError("the parser does not give back the text that it read")
+    if not code.endswith(kept):
+        raise ValueError("the end of the file changes where the parser does not give it back")
+    return code[: len(code) - len(kept)] + lost
