@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import os
 import tokenize
 from dataclasses import dataclass
 
@@ -47,7 +46,8 @@ def with_ending(code: str, parsed: str, text: str) -> str:
     """
     if parsed == text:
         return code
-    same = len(os.path.commonprefix([parsed, text]))
+    pairs = zip(parsed, text, strict=False)
+    same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(parsed), len(text)))
     lost, kept = text[same:], parsed[same:]
     if any(line.strip() and not line.strip().startswith("#") for line in (lost + kept).splitlines()[1:]):
         raise ValueError("the parser does not give back the text that it read")
