@@ -53,6 +53,7 @@ class Imports:
     def __init__(self, plan: Plan, migrated: set[Site]) -> None:
         self._project = plan.project
         self._wanted: dict[Module, list[Wanted]] = {}
+        self._before: dict[Module, list[_Line]] = {}  # the imports of each module, as they were
         for item in plan.imports:
             if item.sites <= migrated:
                 self._wanted.setdefault(item.target, []).append(Wanted(item.module, item.name, item.beside))
@@ -67,7 +68,9 @@ class Imports:
         for other in self._project.modules:
             if other is module or module.name.rpartition(".")[2] not in other.text:
                 continue
-            for line in _lines(other.tree):
+            if other not in self._before:
+                self._before[other] = _lines(other.tree)
+            for line in self._before[other]:
                 if isinstance(line.node, cst.ImportFrom) and (
                     self._project.find_module(other, len(line.node.relative), _head(line.node)) is module
                 ):

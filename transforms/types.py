@@ -202,10 +202,11 @@ class _Types:
     def _is_type(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a type: names, subscripts and unions only."""
         allowed = (cst.Name, cst.Attribute, cst.Subscript, cst.SubscriptElement, cst.Index, cst.SimpleString)
-        return self._converted(node) is not None and all(
+        spelled = all(
             isinstance(inner, (*allowed, cst.BinaryOperation, cst.BitOr, cst.List, cst.Element))
             for inner in syntax.walk(node)
         )
+        return spelled and self._converted(node) is not None
 
     def _annotation(self, node: cst.BaseExpression, variables: Iterable[Var | None]) -> None:
         self._mark(node)
