@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import libcst as cst
 
@@ -219,12 +219,21 @@ class _Run:
                 migrated.update(flow.sites)
             elif verdict in (Verdict.MANUAL, Verdict.UNSAFE):
                 for site in flow.sites:
-                    statement = site.module.statement(site.node)
-                    wanted.setdefault(site.module, {}).setdefault(statement, self._todo(flow, site))
+                    for node, module in self._spelled(site):
+                        statement = module.statement(node)
+                        wanted.setdefault(module, {}).setdefault(statement, self._todo(flow, site, module))
         for edit in plan.edits:
             if edit.sites <= migrated:
                 edits.setdefault(edit.module, []).append(edit)
         return edits, wanted
+
+    def _spelled(self, site: Site) -> Iterator[tuple[cst.CSTNode, Module]]:
+        """Where a person looks for the call: at itself, and where its method is handed to who calls it."""
+        yield site.node, site.module
+        for resource in site.resources:
+            for module in self._modules:
+                if resource.node in module.parents:
+                    yield resource.node, module
 
     def _migrated(self, found: list[Flow]) -> set[Site]:
         return {
@@ -252,8 +261,8 @@ class _Run:
 
     # -- reporting -----------------------------------------------------------------------
 
-    def _todo(self, flow: Flow, site: Site) -> str:
-        """The line above a site that stays; no line numbers, for the TODOs above would change them."""
+    def _todo(self, flow: Flow, site: Site, module: Module) -> str:
+        """The line in ``module`` about a site that stays; no line numbers, for the TODOs above would change them."""
         reasons = self._reasons(flow)
         own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
         candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
@@ -261,7 +270,7 @@ class _Run:
         text = f"{first.code} {sentence(first)}"
         if not own:
             text = f"{first.code} goes together with a call that stays: {sentence(first)}"
-        if first.module is not site.module:
+        if first.module is not module:
             text = f"{text} (in {first.module.path})"
         others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
         if others:
