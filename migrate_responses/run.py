@@ -262,7 +262,7 @@ class _Run:
     # -- reporting -----------------------------------------------------------------------
 
     def _todo(self, flow: Flow, site: Site, module: Module) -> str:
-        """The line in ``module`` about a site that stays; no line numbers, for the TODOs above would change them."""
+        """The line in ``module`` about a site that stays; no line numbers: TODOs above change them."""
         reasons = self._reasons(flow)
         own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
         candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
