@@ -151,6 +151,8 @@ class Request:
         for argument in site.invocation.arguments:
             if argument.keyword == "**":
                 self._splat(argument.var, argument.node)
+            elif argument.keyword == "*" and _passes_nothing(argument.var):
+                continue
             elif argument.keyword in (None, "*"):
                 self.untracked.append((argument.node, "a positional argument"))
             else:
@@ -213,6 +215,17 @@ class Request:
         for value in self.values(name):
             if isinstance(value, SeqValue):
                 yield value
+
+
+def _passes_nothing(var: Var) -> bool:
+    """Whether ``*args`` only hands on what a function got: the API takes keywords alone, so it got none."""
+    return bool(var.values) and all(
+        isinstance(value, SeqValue)
+        and value.type == "args"
+        and not value.element.values
+        and not any(item.values for item in value.items.values())
+        for value in var.values
+    )
 
 
 WRITES = frozenset({"keyword", "literal", "store", "setdefault"})
