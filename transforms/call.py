@@ -10,7 +10,7 @@ import libcst as cst
 from ..know.kinds import Resource, Site
 from ..know.modules import Module
 from .context import Context, is_none
-from .snippets import append
+from .snippets import append, keyword
 
 
 def plan(context: Context) -> None:
@@ -91,9 +91,5 @@ def _false(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 
 def _write_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(updated, cst.Call)
-    argument = cst.Arg(
-        keyword=cst.Name("store"),
-        value=cst.Name("False"),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-    )
+    argument = keyword("store", cst.Name("False"), updated.args)
     return updated.with_changes(args=append(updated.args, argument, updated.whitespace_before_args))

@@ -19,7 +19,7 @@ from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import expand
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
-from .snippets import append, attribute, expr
+from .snippets import append, attribute, expr, keyword
 from .splice import dedented
 
 Items = Callable[[cst.BaseExpression], cst.BaseExpression]  # a value -> the list that takes its place
@@ -286,10 +286,7 @@ def _keep_reasoning(context: Context, site: Site) -> None:
 
     def include(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)
-        equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-        argument = cst.Arg(
-            keyword=cst.Name("include"), value=expr('["reasoning.encrypted_content"]'), equal=equal
-        )
+        argument = keyword("include", expr('["reasoning.encrypted_content"]'), updated.args)
         return updated.with_changes(args=append(updated.args, argument, updated.whitespace_before_args))
 
     context.edit(call, site.module, [site], include, "MR209")

@@ -122,6 +122,18 @@ def entry(node: cst.Dict, key: str) -> cst.DictElement | None:
     return None
 
 
+def keyword(name: str, value: cst.BaseExpression, args: Sequence[cst.Arg]) -> cst.Arg:
+    """The argument ``name=value``, or ``name = value`` if all ``args`` by keyword are written so."""
+    spaced = [arg.equal for arg in args if isinstance(arg.equal, cst.AssignEqual)]
+    tight = not spaced or any(
+        equal.whitespace_before.empty or equal.whitespace_after.empty for equal in spaced
+    )
+    return cst.Arg(value, keyword=cst.Name(name), equal=TIGHT if tight else spaced[-1])
+
+
+TIGHT = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+
+
 def append(items: Sequence[Item], item: Item, opening: cst.BaseParenthesizableWhitespace) -> list[Item]:
     """``items`` with ``item`` at the end, laid out as the others are.
 
