@@ -249,7 +249,7 @@ class _Run:
         before = self._sources[module.path]
         if self._writable is not None and module.path not in self._writable:
             return FileResult(module.path, before, before)
-        tree = apply(module, [*edits, *todo.edits(module, wanted)])
+        tree = apply(module, [*todo.edits(module, wanted), *edits])
         if tree is module.tree:
             return FileResult(module.path, before, before)
         if edits:

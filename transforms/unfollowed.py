@@ -10,7 +10,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know.kinds import Const, Typed, Unknown, Value
-from ..know.modules import Module
+from ..know.modules import Module, walk
 from .context import Context
 from .snippets import key_text
 
@@ -53,7 +53,39 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
     values = [value for value in context.project.values(base) if not _is_plain(value)]
     if isinstance(base, cst.Name) and base.value in ("self", "cls"):
         return False
+    if _makes_its_own(base, module):
+        return False
     return not values or any(isinstance(value, Unknown) for value in values)
+
+
+def _makes_its_own(base: cst.BaseExpression, module: Module) -> bool:
+    """Whether the receiver visibly is the answer of another call: ``llm.chat.completions.create(...)``."""
+    root = base
+    while isinstance(root, (cst.Attribute, cst.Subscript)):
+        root = root.value
+    if isinstance(root, cst.Name):
+        scope = module.function(base) or module.tree
+        made = [
+            node.value
+            for node in walk(scope)
+            if isinstance(node, cst.Assign)
+            and any(
+                isinstance(target.target, cst.Name) and target.target.value == root.value
+                for target in node.targets
+            )
+        ]
+        return bool(made) and all(map(_is_create, made))
+    return _is_create(root)
+
+
+def _is_create(node: cst.BaseExpression) -> bool:
+    call = node.expression if isinstance(node, cst.Await) else node
+    return (
+        isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in _MAKES
+    )
+
+
+_MAKES = frozenset({"create", "acreate", "parse", "completion", "acompletion"})
 
 
 def _is_plain(value: Value) -> bool:

@@ -328,7 +328,7 @@ class TestHarness:
     def test_it_ends_as_a_program_ends(self) -> None:
         code = (
             b"import atexit, threading, time\natexit.register(print, 'bye')\n"
-            b"threading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()\nprint('main')\n"
+            b"threading.Thread(target=lambda: (time.sleep(1), print('thread'))).start()\nprint('main')\n"
         )
         assert run_program({"main.py": code}, {"turns": []}).stdout == "main\nthread\nbye\n"
         crash = run_program({"main.py": b"raise KeyError('x')"}, {"turns": []})
