@@ -98,6 +98,7 @@ SEQUENCES = frozenset(
 BOXES = frozenset(
     {"contextvars.ContextVar", "queue.Queue", "queue.SimpleQueue", "queue.LifoQueue", "asyncio.Queue"}
 )
+NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 FILTERS = frozenset({"builtins.filter"})
 
 # (path, position of the function): the rest of the arguments are passed on to it.

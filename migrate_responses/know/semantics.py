@@ -68,8 +68,14 @@ class Semantics(Members):
 
     def _fields(self, owner: Instance, target: Var) -> None:
         """A named tuple is also read by position: any of its fields."""
-        for name in owner.type.annotations:
-            self.solver.flow(self.instance_field(owner, name), target)
+
+        def on(base: Value) -> None:
+            if isinstance(base, External) and base.path in models.NAMED_TUPLES:
+                for name in owner.type.annotations:
+                    self.solver.flow(self.instance_field(owner, name), target)
+
+        for base in owner.type.bases:
+            self.solver.watch(base, on)
 
     def _external_item(self, value: External, node: cst.Subscript, index: Var, target: Var) -> None:
         if value.path == "os.environ":
