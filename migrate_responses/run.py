@@ -11,7 +11,7 @@ import libcst as cst
 from .config import Settings
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
-from .decide.flows import Flow, flows
+from .decide.flows import Flow, causes, flows
 from .decide.lookalikes import Leftover, leftovers
 from .decide.plan import Edit, Plan, Reason
 from .know.kinds import Site
@@ -263,7 +263,7 @@ class _Run:
 
     def _todo(self, flow: Flow, site: Site, module: Module) -> str:
         """The line in ``module`` about a site that stays; no line numbers: TODOs above change them."""
-        reasons = self._reasons(flow)
+        reasons = causes(self._reasons(flow))
         own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
         candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
         first = next((reason for reason in candidates if _within(reason, site)), candidates[0])
@@ -284,7 +284,7 @@ class _Run:
         if verdict is Verdict.SKIPPED:
             reasons = (failure("MR908", site.path, line, "left alone as asked"),)
         elif verdict is not Verdict.MIGRATED:
-            reasons = _distinct(map(self._places.diagnostic, self._reasons(flow)))
+            reasons = _distinct(map(self._places.diagnostic, causes(self._reasons(flow))))
         text = " ".join(site.module.tree.code_for_node(site.node.func).split())
         return SiteResult(site.path, line, column, text, verdict, flow.number, reasons)
 

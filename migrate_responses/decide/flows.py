@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+
+import libcst as cst
 
 from ..know.kinds import Site
 from ..results import Level, Verdict
@@ -88,3 +90,27 @@ def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
         for root in {groups.find(site) for site in needed.sites}:
             found[root].imports.append(needed)
     return list(found.values())
+
+
+# What is said of a value holds for all that is read from it.
+_OF_VALUES = frozenset({"MR306", "MR403"})
+
+
+def causes(reasons: Sequence[Reason]) -> list[Reason]:
+    """``reasons`` with one for each chain such as ``a.b[0].c``: about its value, or else about all of it."""
+    told = {(reason.code, reason.node) for reason in reasons}
+    implied: set[tuple[str, cst.CSTNode]] = set()
+    for reason in reasons:
+        inner = [node for node in _inside(reason.node) if (reason.code, node) in told]
+        if inner and reason.code in _OF_VALUES:
+            implied.add((reason.code, reason.node))
+        elif reason.code not in _OF_VALUES:
+            implied.update((reason.code, node) for node in inner)
+    return [reason for reason in reasons if (reason.code, reason.node) not in implied]
+
+
+def _inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What a chain of attributes, subscripts and calls starts from, step by step."""
+    while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
+        node = node.func if isinstance(node, cst.Call) else node.value
+        yield node
