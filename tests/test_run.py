@@ -79,7 +79,8 @@ def test_what_may_not_be_written_holds_the_flow() -> None:
     sources = {
         "client.py": b"from openai import OpenAI\n\n\ndef ask(messages):\n"
         b"    return OpenAI().chat.completions.create(model='gpt-4o', messages=messages)\n",
-        "main.py": b"from client import ask\n\nprint(ask([{'role': 'user', 'content': 'a'}]).choices[0].message.content)\n",
+        "main.py": b"from client import ask\n\n"
+        b"print(ask([{'role': 'user', 'content': 'a'}]).choices[0].message.content)\n",
     }
     results = migrate(sources, Settings(), {"client.py"})
     assert [site.verdict for site in results.sites] == [Verdict.MANUAL]

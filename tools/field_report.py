@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from field_checks import Findings, check
+
 from migrate_responses.config import Settings
 from migrate_responses.find.project import find
 from migrate_responses.find.roots import is_packaged

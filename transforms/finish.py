@@ -1,4 +1,4 @@
-"""``finish_reason`` of an answer: tests become questions to the Response (MR311), a bare read is unsafe (MR302).
+"""``finish_reason``: tests become questions to the Response (MR311), a bare read is unsafe (MR302).
 
 The value's new representation is the Response itself, so ``reason = resp.choices[0].finish_reason`` is
 ``reason = resp`` and ``reason == "length"`` asks it. Where the string itself is wanted it is spelled out.
