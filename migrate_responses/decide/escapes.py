@@ -84,6 +84,9 @@ _MODELLED = (
 # What is inside a crossroads leaves in hundreds of ways; the first few of each sort say it all.
 _ENOUGH = 8
 
+# The nodes at which a value can leave, besides calls.
+_LEAVING = frozenset({cst.Return, cst.Yield, cst.FormattedStringExpression, cst.Assign, cst.BinaryOperation})
+
 
 class Escapes:
     """All escapes of a solved project, by value."""
@@ -233,6 +236,8 @@ class Escapes:
 
     def _module(self, module: Module) -> None:
         for node in module.parents:
+            if type(node) not in _LEAVING:  # a match over all nodes would cost as much as all the rest
+                continue
             match node:
                 case cst.Return(value=value) if value is not None:
                     function = self._outlet(module, node)
@@ -324,4 +329,3 @@ def reachable(var: Var) -> Iterator[Value]:
             seen[value] = None
             stack.extend(contents(value))
     return iter(seen)
-

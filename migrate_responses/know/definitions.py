@@ -22,6 +22,8 @@ from .kinds import (
 )
 from .modules import Index, Module
 
+_IMPORTS = (cst.Import, cst.ImportFrom)
+
 
 class Definitions(Foreign):
     """What the names of a project stand for, besides values."""
@@ -116,9 +118,10 @@ class Definitions(Foreign):
         """Find out which modules import which; to be done before anything is built."""
         for module in self.modules:
             for node in module.parents:
-                for found in self._imports(module, node):
-                    self.links.setdefault(module, set()).add(found)
-                    self.links.setdefault(found, set()).add(module)
+                if type(node) in _IMPORTS:
+                    for found in self._imports(module, node):
+                        self.links.setdefault(module, set()).add(found)
+                        self.links.setdefault(found, set()).add(module)
 
     def _imports(self, module: Module, node: cst.CSTNode) -> Iterator[Module]:
         names: list[tuple[int, str]] = []

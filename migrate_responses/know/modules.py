@@ -167,6 +167,8 @@ def _scope_of_child(node: cst.CSTNode, child: cst.CSTNode, outer: Scope, inner: 
 
 def _enter(module: Module, node: cst.CSTNode, scope: Scope) -> Scope:
     """Note what ``node`` binds in ``scope``; return the scope its body lives in."""
+    if type(node) not in _SCOPED and type(node) not in _BINDERS:
+        return scope
     if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
         if not isinstance(node, cst.Lambda):
             scope.bound.add(node.name.value)
@@ -184,6 +186,9 @@ def _enter(module: Module, node: cst.CSTNode, scope: Scope) -> Scope:
     else:
         scope.bound.update(bound_by(node))
     return scope
+
+
+_SCOPED = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda, cst.Global, cst.Nonlocal, cst.Yield})
 
 
 def _share(scope: Scope, root: Scope) -> None:
