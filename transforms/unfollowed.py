@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..know.kinds import Const, Typed, Unknown, Value
+from ..know.kinds import Const, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from .context import Context
 from .snippets import key_text
@@ -26,7 +26,16 @@ def plan(context: Context) -> None:
             if _is_telling(node, module) and _is_unknown(context, node, module):
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
-                context.unsafe(node, module, sites, "MR309", detail)
+                for site in _with_such(context, node, sites):  # one says nothing about another
+                    context.unsafe(node, module, [site], "MR309", detail)
+
+
+def _with_such(context: Context, node: cst.CSTNode, sites: list[Site]) -> list[Site]:
+    """The sites whose answers can have the field: calls come only where tools are passed."""
+    if not isinstance(node, cst.Attribute) or node.attr.value != "tool_calls":
+        return sites
+    requests = [(site, context.request(site)) for site in sites]
+    return [site for site, request in requests if request.passes_tools or request.untracked]
 
 
 def _is_telling(node: cst.CSTNode, module: Module) -> bool:
