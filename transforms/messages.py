@@ -19,11 +19,8 @@ from ..know.modules import Module
 from .actions import Action, act
 from .context import Context, Keyword, is_none
 from .instructions import hoist_local, inline, local_list
-from .sent import PLAIN_ROLES, elements_of, messages_of, roles, writes_items
+from .sent import KEYS, PLAIN_ROLES, elements_of, messages_of, roles, writes_items
 
-_KNOWN_KEYS = frozenset(
-    {"role", "content", "tool_calls", "tool_call_id", "function_call", "name", "type", "phase"}
-)
 _NULLABLE_KEYS = frozenset(
     {"refusal", "annotations", "audio", "function_call", "tool_calls", "name", "parsed"}
 )
@@ -90,7 +87,7 @@ def _message(context: Context, site: Site, message: DictValue) -> None:
             elif key == "name":
                 context.unsafe(place.node, place.module, [site], "MR205", "`name` on a message is refused")
                 _drop_key(context, site, place.node, place.module)
-            elif key not in _KNOWN_KEYS:
+            elif key not in KEYS:
                 context.manual(place.node, place.module, [site], "MR206", f"`{key}` belongs to another API")
 
 

@@ -20,6 +20,7 @@ from ..know.kinds import (
 from .context import WRITES, Context, constants
 
 PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant"})
+KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "function_call", "name", "type", "phase"})
 
 
 def sequences_of(context: Context, site: Site) -> list[SeqValue]:
@@ -68,7 +69,8 @@ def messages_of(context: Context, site: Site) -> list[DictValue]:
 def _may_be_sent(value: DictValue) -> bool:
     """Whether a dict can be a message: the API refuses one that has neither role nor type."""
     written = {key for key, places in value.places.items() if any(place.how in WRITES for place in places)}
-    return bool(value.merged or value.others) or not written.isdisjoint({"role", "type"})
+    open_ended = bool(value.merged or value.others)
+    return not written.isdisjoint({"role", "type"}) or (open_ended and written <= KEYS)
 
 
 def roles(message: DictValue) -> list[object] | None:
