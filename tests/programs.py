@@ -49,7 +49,7 @@ def ask(**options):
 
 
 def revealed(main: str, others: Mapping[str, str] | None = None, path: str = "main.py") -> list[str]:
-    """What the argument of each ``reveal(...)`` in ``main`` can be, in source order, each as a sorted text."""
+    """What the argument of each ``reveal(...)`` in ``main`` can be, in order, each as a sorted text."""
     found = known({**(others or {}), path: main})
     module = next(module for module in found.modules if module.path == path)
     return [

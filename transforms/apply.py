@@ -7,17 +7,8 @@ from collections.abc import Sequence
 import libcst as cst
 
 from ..decide.plan import Edit
-from ..know.modules import Module
-from .snippets import tidy
-
-_CONTAINERS: dict[type[cst.CSTNode], str] = {
-    cst.Call: "args",
-    cst.Dict: "elements",
-    cst.List: "elements",
-    cst.Tuple: "elements",
-    cst.Set: "elements",
-    cst.ClassDef: "bases",
-}
+from ..know.modules import Module, children
+from .listing import HOLDERS, tidied
 
 
 def apply(module: Module, edits: Sequence[Edit]) -> cst.Module:
@@ -40,7 +31,7 @@ class _Applier(cst.CSTTransformer):
         super().__init__()
         self._edits = edits
         self._touched = touched
-        self._removed: set[cst.CSTNode] = set()
+        self._became: dict[cst.CSTNode, int] = {}  # how many nodes took the place of one, if not 1
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         return node in self._touched
@@ -50,12 +41,9 @@ class _Applier(cst.CSTTransformer):
     ) -> cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]:
         if original_node not in self._touched:
             return updated_node
-        field = _CONTAINERS.get(type(original_node))
-        if field is not None and self._removed:
-            before = getattr(original_node, field)
-            if any(item in self._removed for item in before):
-                after = getattr(updated_node, field)
-                updated_node = updated_node.with_changes(**{field: tidy(before, after, self._removed)})
+        if isinstance(original_node, HOLDERS) and self._has_lost(original_node):
+            assert isinstance(updated_node, type(original_node))
+            updated_node = tidied(original_node, updated_node, self._became)
         if isinstance(updated_node, cst.FormattedStringExpression):
             assert isinstance(original_node, cst.FormattedStringExpression)
             return _labelled(original_node, updated_node)
@@ -66,9 +54,13 @@ class _Applier(cst.CSTTransformer):
             result = edit.apply(original_node, result)
         if isinstance(result, cst.FormattedString):
             result = _requote(result)
-        if result is cst.RemovalSentinel.REMOVE:
-            self._removed.add(original_node)
+        if not isinstance(result, cst.CSTNode):
+            self._became[original_node] = len(result) if isinstance(result, cst.FlattenSentinel) else 0
         return result
+
+    def _has_lost(self, node: cst.CSTNode) -> bool:
+        """Whether an item of a call or display is gone."""
+        return any(self._became.get(child) == 0 for child in children(node))
 
 
 def _labelled(

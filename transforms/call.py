@@ -10,7 +10,8 @@ import libcst as cst
 from ..know.kinds import Resource, Site
 from ..know.modules import Module
 from .context import Context, is_none
-from .snippets import append, keyword
+from .listing import append
+from .snippets import keyword
 
 
 def plan(context: Context) -> None:
@@ -92,4 +93,4 @@ def _false(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 def _write_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(updated, cst.Call)
     argument = keyword("store", cst.Name("False"), updated.args)
-    return updated.with_changes(args=append(updated.args, argument, updated.whitespace_before_args))
+    return append(updated, argument)

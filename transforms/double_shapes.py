@@ -15,7 +15,8 @@ from ..know import modules as syntax
 from ..know.kinds import External, Kind, Site
 from ..know.modules import Module
 from .context import Context
-from .snippets import append, expr, string
+from .listing import append
+from .snippets import expr, string
 
 _MOCKS = ("MagicMock", "Mock", "NonCallableMock")
 _MAKERS = frozenset(
@@ -516,5 +517,5 @@ def _model(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(result, cst.Call)
     if "usage" in keywords:
         usage = cst.Arg(_one_to_a_line(keywords["usage"]), keyword=cst.Name("usage"), equal=_TIGHT)
-        result = result.with_changes(args=append(result.args, usage, result.whitespace_before_args))
+        result = append(result, usage)
     return result

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from .snippets import append, entry, expr, key_of, quote_of, string
+from .listing import append
+from .snippets import entry, expr, key_of, quote_of, string
 from .splice import splice
 
 
@@ -83,8 +84,7 @@ def _element(like: cst.Dict, default: Default) -> cst.DictElement:
 
 
 def _add(node: cst.Dict, default: Default) -> cst.Dict:
-    elements = append(list(node.elements), _element(node, default), node.lbrace.whitespace_after)
-    return node.with_changes(elements=elements)
+    return append(node, _element(node, default))
 
 
 def _prepend(node: cst.Dict, element: cst.DictElement) -> cst.Dict:

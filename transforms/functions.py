@@ -14,7 +14,8 @@ from ..know.kinds import Const, DictValue, External, SeqValue, Site, Typed, Unkn
 from .actions import Action, act
 from .context import Context, Keyword
 from .flatten import Default, can_flatten, with_entries
-from .snippets import append, string
+from .listing import append
+from .snippets import string
 from .tools import EMPTY_SCHEMA, has_key, members
 
 _TYPE = Default("type", '"function"')
@@ -110,7 +111,7 @@ def _and_argument(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(updated, cst.Call)
     equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
     argument = cst.Arg(keyword=cst.Name("parallel_tool_calls"), value=cst.Name("False"), equal=equal)
-    return updated.with_changes(args=append(updated.args, argument, updated.whitespace_before_args))
+    return append(updated, argument)
 
 
 def _choice(context: Context, site: Site, item: Keyword) -> None:

@@ -17,9 +17,10 @@ from ..know.modules import Module
 from .context import Context
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import expand
+from .listing import append
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
-from .snippets import append, attribute, expr, keyword
+from .snippets import attribute, expr, keyword
 from .splice import dedented
 
 Items = Callable[[cst.BaseExpression], cst.BaseExpression]  # a value -> the list that takes its place
@@ -287,6 +288,6 @@ def _keep_reasoning(context: Context, site: Site) -> None:
     def include(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)
         argument = keyword("include", expr('["reasoning.encrypted_content"]'), updated.args)
-        return updated.with_changes(args=append(updated.args, argument, updated.whitespace_before_args))
+        return append(updated, argument)
 
     context.edit(call, site.module, [site], include, "MR209")

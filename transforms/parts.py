@@ -17,9 +17,10 @@ from ..know.modules import Module
 from . import part_reads
 from .actions import key_node
 from .context import WRITES, Context, constants
+from .listing import append
 from .part_reads import renamed
 from .sent import messages_of, roles
-from .snippets import append, entry, expr, key_of, quote_of, string
+from .snippets import entry, expr, key_of, quote_of, string
 from .splice import splice
 
 _KEYS: dict[str, frozenset[str]] = {
@@ -276,7 +277,7 @@ def _with_detail(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(updated, cst.Dict)
     like = quote_of(updated)
     element = cst.DictElement(string("detail", like), string("auto", like))
-    return updated.with_changes(elements=append(updated.elements, element, updated.lbrace.whitespace_after))
+    return append(updated, element)
 
 
 def _wants_detail(context: Context, part: Part) -> bool:

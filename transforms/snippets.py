@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 import libcst as cst
 
-Item = TypeVar("Item", bound=cst.Arg | cst.BaseElement | cst.BaseDictElement)
 _SIMPLE = (
     cst.Name,
     cst.Attribute,
@@ -132,102 +130,3 @@ def keyword(name: str, value: cst.BaseExpression, args: Sequence[cst.Arg]) -> cs
 
 
 TIGHT = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-
-
-def append(items: Sequence[Item], item: Item, opening: cst.BaseParenthesizableWhitespace) -> list[Item]:
-    """``items`` with ``item`` at the end, laid out as the others are.
-
-    ``opening`` is the white space after the opening bracket: it shows how items are set off.
-    """
-    if not items:
-        return [item]
-    last, between = items[-1], _separator(items, opening)
-    if isinstance(last.comma, cst.Comma):
-        between, after = _hand_comment(last.comma.whitespace_after, between)
-        item = _changed(item, comma=last.comma.with_changes(whitespace_after=after))
-    elif isinstance(last, cst.Arg):
-        between, after = _hand_comment(last.whitespace_after_arg, between)
-        last = _changed(last, whitespace_after_arg=cst.SimpleWhitespace(""))
-        item = _changed(item, whitespace_after_arg=after)
-    head = _changed(last, comma=cst.Comma(whitespace_after=between))
-    return [*items[:-1], head, item]
-
-
-def _changed(item: Item, **changes: object) -> Item:
-    """``item.with_changes``, which forgets the type of a type variable."""
-    changed = item.with_changes(**changes)
-    assert isinstance(changed, type(item))
-    return changed
-
-
-def _hand_comment(
-    after: cst.BaseParenthesizableWhitespace, between: cst.BaseParenthesizableWhitespace
-) -> tuple[cst.BaseParenthesizableWhitespace, cst.BaseParenthesizableWhitespace]:
-    """``between`` with the comment at the end of the line before ``after``, and ``after`` without it.
-
-    What stands after the last item will stand after the new one; its comment stays with its own line.
-    """
-    if not isinstance(after, cst.ParenthesizedWhitespace) or after.first_line.comment is None:
-        return between, after
-    if not isinstance(between, cst.ParenthesizedWhitespace):  # items on one line stay on one
-        return between, after
-    plain = cst.TrailingWhitespace(newline=after.first_line.newline)
-    return between.with_changes(first_line=after.first_line), after.with_changes(first_line=plain)
-
-
-def _separator(
-    items: Sequence[Item], opening: cst.BaseParenthesizableWhitespace
-) -> cst.BaseParenthesizableWhitespace:
-    """The white space between two items, without comments."""
-    model: cst.BaseParenthesizableWhitespace | None = None
-    for item in items[:-1]:
-        if isinstance(item.comma, cst.Comma):
-            model = item.comma.whitespace_after
-    if model is None:
-        model = opening if isinstance(opening, cst.ParenthesizedWhitespace) else cst.SimpleWhitespace(" ")
-    if isinstance(model, cst.ParenthesizedWhitespace):
-        newline = model.first_line.newline
-        return model.with_changes(first_line=cst.TrailingWhitespace(newline=newline), empty_lines=[])
-    return model if model.empty is False else cst.SimpleWhitespace(" ")
-
-
-def tidy(original: Sequence[Item], updated: Sequence[Item], removed: set[cst.CSTNode]) -> list[Item]:
-    """``updated`` with its commas and comments in order after the items ``removed`` of ``original`` are gone.
-
-    Comments that stood above the item after a removed one move to the comma before it; the last
-    item left ends as the last one did.
-    """
-    rest = iter(updated)
-    kept: list[Item] = []
-    for item in original:
-        if item not in removed:
-            kept.append(next(rest))
-        elif kept and isinstance(item.comma, cst.Comma):
-            after = item.comma.whitespace_after
-            if isinstance(after, cst.ParenthesizedWhitespace) and any(
-                line.comment for line in after.empty_lines
-            ):
-                kept[-1] = _with_lines(kept[-1], after)
-    kept.extend(rest)
-    if kept and original[-1] in removed:
-        kept[-1] = _ended(kept[-1], original[-1])
-    return kept
-
-
-def _ended(item: Item, last: Item) -> Item:
-    """``item`` with the comma and the white space that ``last`` ends in."""
-    item = _changed(item, comma=last.comma)
-    if isinstance(last, cst.Arg):
-        item = _changed(item, whitespace_after_arg=last.whitespace_after_arg)
-    return item
-
-
-def _with_lines(item: Item, after: cst.ParenthesizedWhitespace) -> Item:
-    comma = item.comma
-    if not isinstance(comma, cst.Comma) or not isinstance(
-        comma.whitespace_after, cst.ParenthesizedWhitespace
-    ):
-        return item
-    own = comma.whitespace_after
-    lines = [*own.empty_lines, *after.empty_lines]
-    return _changed(item, comma=comma.with_changes(whitespace_after=own.with_changes(empty_lines=lines)))
