@@ -22,7 +22,8 @@ def numbers(results: Results) -> list[int]:
 
 
 def call(arguments: str = "") -> str:
-    return f"client.chat.completions.create(model='gpt-4o', messages=[dict(role='user', content='x')]{arguments})"
+    messages = "[{'role': 'user', 'content': 'x'}]"
+    return f"client.chat.completions.create(model='gpt-4o', messages={messages}{arguments})"
 
 
 def test_calls_that_share_nothing_are_flows_of_their_own() -> None:
