@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from migrate_responses import __version__
+from migrate_responses.show import formats
 
 if TYPE_CHECKING:
     from migrate_responses.commands import Request
@@ -186,7 +187,7 @@ def check(request: Request, allow_todo: bool) -> int:
 @cli.command(cls=_Command, short_help="List every call, what becomes of it and why.")
 @_common
 @click.option(
-    "--format", "form", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True
+    "--format", "form", type=click.Choice(formats.NAMES), default=formats.TERMINAL, show_default=True
 )
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Instead of standard output.")
 def report(request: Request, form: str, output: str | None) -> int:

@@ -18,7 +18,7 @@ from migrate_responses.config import ConfigError, Options, load, merge
 from migrate_responses.find.project import Project
 from migrate_responses.find.roots import nearest_pyproject
 from migrate_responses.results import Diagnostic, Verdict
-from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project, outcome
+from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project, outcome, sources
 from migrate_responses.show import summary
 from migrate_responses.show.screen import Screen
 
@@ -129,15 +129,14 @@ def check(request: Request, allow_todo: bool) -> int:
 
 
 def report(request: Request, form: str, output: str | None) -> int:
-    """The inventory as a table or as JSON."""
-    from migrate_responses.show.report import as_json, as_table
+    """The inventory in one of the formats."""
+    from migrate_responses.show import formats
 
-    result = outcome(_migrate(request))
+    runs = _migrate(request)
+    result = outcome(runs)
+    found = formats.Report(result, request.options, sources(runs))
     with _output(output) as stream:
-        if form == "json":
-            stream.write(as_json(result))
-        else:
-            as_table(Screen(stream, request.no_color), result)
+        formats.show(found, form, stream, request.no_color)
     _tell(request, request.err(), result, done=False)
     return _status(0, result)
 

@@ -58,6 +58,39 @@ class SiteResult:
     verdict: Verdict
     flow: int  # number of the flow it belongs to, unique in one run
     reasons: tuple[Diagnostic, ...] = ()
+    scope: str = ""  # the classes and functions around it, dotted; empty at module level
+
+
+class Role(enum.Enum):
+    """What a place has to do with its flow."""
+
+    CLIENT = "client"  # where the client is made
+    CALL = "call"
+    REQUEST = "request"  # where messages, tools and other arguments are written
+    ANSWER = "answer"  # where a part of the answer is used
+    EDIT = "edit"  # what the migration changes, or would change
+    REASON = "reason"  # what holds the flow back, or a note on it
+
+
+@dataclass(frozen=True)
+class FlowPlace:
+    """One place of a flow. Lines and columns are 1-based; ``end_line`` is that of the simple statement."""
+
+    role: Role
+    path: str
+    line: int
+    column: int
+    end_line: int
+    code: str = ""  # the rule behind an edit or a reason
+
+
+@dataclass(frozen=True)
+class FlowResult:
+    """Sites that are migrated together or not at all, with every place their values reach."""
+
+    number: int
+    verdict: Verdict
+    places: tuple[FlowPlace, ...] = ()  # in order of path and line; one for each role, line and code
 
 
 @dataclass(frozen=True)
@@ -82,6 +115,7 @@ class Results:
     sites: tuple[SiteResult, ...] = ()
     notes: tuple[Diagnostic, ...] = ()
     errors: tuple[Diagnostic, ...] = field(default=())
+    flows: tuple[FlowResult, ...] = ()
 
     @property
     def changed(self) -> tuple[FileResult, ...]:
@@ -98,10 +132,12 @@ def joined(parts: Sequence[Results]) -> Results:
         return parts[0]
     files: dict[str, FileResult] = {}
     sites: list[SiteResult] = []
+    flows: list[FlowResult] = []
     first = 0
     for part in parts:
         files.update((file.path, file) for file in part.files)
         sites += [replace(site, flow=site.flow + first) if site.flow else site for site in part.sites]
+        flows += [replace(flow, number=flow.number + first) for flow in part.flows]
         first = max((site.flow for site in sites), default=0)
     notes = dict.fromkeys(note for part in parts for note in part.notes)
     errors = dict.fromkeys(error for part in parts for error in part.errors)
@@ -110,4 +146,5 @@ def joined(parts: Sequence[Results]) -> Results:
         tuple(sorted(sites, key=lambda site: (site.path, site.line, site.column))),
         tuple(sorted(notes, key=lambda note: (note.path, note.line))),
         tuple(errors),
+        tuple(flows),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from migrate_responses.config import Options, Settings
 from migrate_responses.find.project import Project, find
 from migrate_responses.find.roots import is_packaged
-from migrate_responses.results import Diagnostic, FileResult, Results, SiteResult
+from migrate_responses.results import Diagnostic, FileResult, FlowResult, Results, SiteResult
 
 Migrate = Callable[[Mapping[str, bytes], Settings, Container[str] | None], Results]
 
@@ -32,6 +32,7 @@ class Outcome:
     changed: tuple[FileResult, ...]
     seen: int
     read: int
+    flows: tuple[FlowResult, ...] = ()
 
 
 def migrate_paths(
@@ -67,7 +68,8 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
     notes: list[Diagnostic] = []
     errors = [_shown(project, diagnostic) for project, diagnostic in extra]
     changed: list[FileResult] = []
-    flows = 0  # flow numbers are unique in one run only
+    flows: list[FlowResult] = []
+    first = 0  # flow numbers are unique in one run only
     for run in runs:
         project, results = run.project, run.results
         writable = project.writable
@@ -75,8 +77,11 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
             if site.path in writable:
                 reasons = tuple(_shown(project, reason) for reason in site.reasons)
                 path = shown(project, site.path)
-                sites.append(replace(site, path=path, flow=flows + site.flow, reasons=reasons))
-        flows += 1 + max((site.flow for site in results.sites), default=-1)
+                sites.append(
+                    replace(site, path=path, flow=first + site.flow if site.flow else 0, reasons=reasons)
+                )
+        flows.extend(_shown_flow(project, flow, first) for flow in results.flows)
+        first += 1 + max((site.flow for site in results.sites), default=-1)
         notes.extend(_shown(project, note) for note in results.notes if note.path in {"", *writable})
         errors.extend(_shown(project, error) for error in project.errors)
         errors.extend(_shown(project, error) for error in _errors(results) if error.path in writable)
@@ -88,7 +93,13 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
         tuple(changed),
         sum(run.project.seen for run in runs),
         sum(len(run.project.sources) for run in runs),
+        tuple(flows),
     )
+
+
+def sources(runs: Sequence[Run]) -> dict[str, bytes]:
+    """Every file that was read, named or for context, by its path as seen from the working directory."""
+    return {shown(run.project, name): data for run in runs for name, data in run.project.sources.items()}
 
 
 def _errors(results: Results) -> Iterator[Diagnostic]:
@@ -110,3 +121,8 @@ def shown(project: Project, name: str) -> str:
 def _shown(project: Project, diagnostic: Diagnostic) -> Diagnostic:
     """The diagnostic with its path as seen from here; one without a path is about the run."""
     return diagnostic if not diagnostic.path else replace(diagnostic, path=shown(project, diagnostic.path))
+
+
+def _shown_flow(project: Project, flow: FlowResult, first: int) -> FlowResult:
+    places = tuple(replace(place, path=shown(project, place.path)) for place in flow.places)
+    return replace(flow, number=first + flow.number, places=places)

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from migrate_responses.config import Options
 from migrate_responses.results import Diagnostic, FileResult, Level, SiteResult, Verdict
 from migrate_responses.session import Outcome
+from migrate_responses.show.formats import Report
 from migrate_responses.show.patch import patch
 from migrate_responses.show.report import JSON_VERSION, as_json, as_table
 from migrate_responses.show.screen import Screen, visible
@@ -130,6 +132,7 @@ RESULT = Outcome(
     seen=9,
     read=3,
 )
+REPORT = Report(RESULT, Options(), {})
 
 
 def told(done: bool, unsafe: bool = False, result: Outcome = RESULT) -> str:
@@ -177,7 +180,7 @@ def test_table() -> None:
 
 
 def test_json() -> None:
-    document = json.loads(as_json(RESULT))
+    document = json.loads(as_json(REPORT))
     assert document["version"] == JSON_VERSION
     assert document["summary"] == {
         "files_seen": 9,
@@ -207,6 +210,6 @@ def test_json() -> None:
 
 def test_json_is_documented() -> None:
     page = (Path(__file__).resolve().parent.parent / "docs" / "json.md").read_text(encoding="utf-8")
-    document = json.loads(as_json(RESULT))
+    document = json.loads(as_json(REPORT))
     names = {*document, *document["summary"], *document["sites"][0], *document["sites"][1]["reasons"][0]}
     assert [name for name in sorted(names) if f"`{name}`" not in page] == []

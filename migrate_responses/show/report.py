@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from migrate_responses import __version__
 from migrate_responses.results import Diagnostic, Verdict
 from migrate_responses.rules import rule
 from migrate_responses.session import Outcome
 from migrate_responses.show.screen import Screen
+
+if TYPE_CHECKING:
+    from migrate_responses.show.formats import Report
 
 JSON_VERSION = 1
 """Raised when a field is removed or changes its meaning, not when one is added. See docs/json.md."""
@@ -36,10 +39,11 @@ def as_table(screen: Screen, result: Outcome) -> None:
         screen.line(f"  {where:>8}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}")
 
 
-def as_json(result: Outcome) -> str:
+def as_json(report: Report) -> str:
     """The JSON document described in docs/json.md."""
     import json
 
+    result = report.outcome
     document: dict[str, Any] = {
         "version": JSON_VERSION,
         "tool": {"name": "migrate-responses", "version": __version__},

@@ -1,0 +1,91 @@
+"""The formats of ``report``: a table from a name to the function that writes it.
+
+A format is a function from :class:`Report` to text, in a module that is imported when the format is
+asked for. To add one, write the function and add a row to ``_FORMATS``: the command line takes its
+names from there, and so do the tests of hostile text.
+
+What holds for each of them: the same report gives the same text; text from the project (paths, code,
+messages) cannot act in it; no key is shown. Diagnostics and the text of a site are masked already;
+``sources`` and the texts in ``outcome.changed`` are exact, so take lines from :meth:`Report.excerpt`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from migrate_responses.config import Options
+    from migrate_responses.results import FlowResult
+    from migrate_responses.session import Outcome
+
+TERMINAL = "terminal"
+
+# name -> (module, function)
+_FORMATS: dict[str, tuple[str, str]] = {
+    "json": ("migrate_responses.show.report", "as_json"),
+}
+
+NAMES = (TERMINAL, *_FORMATS)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a format shows: the outcome of a run, and what it takes to tell of it.
+
+    ``date`` is there only if it was asked for, so that the same code gives the same report.
+    """
+
+    outcome: Outcome
+    options: Options
+    sources: Mapping[str, bytes]  # every file that was read, by path as shown
+    date: str | None = None
+    _texts: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def flows(self) -> Mapping[int, FlowResult]:
+        """The flows by number."""
+        return {flow.number: flow for flow in self.outcome.flows}
+
+    def excerpt(self, path: str, first: int, last: int) -> list[tuple[int, str]]:
+        """The lines ``first`` to ``last`` (from 1) of a file with their numbers, keys masked.
+
+        Empty for a file that was not read or cannot be decoded.
+        """
+        lines = self._lines(path)
+        numbers = range(max(first, 1), min(last, len(lines)) + 1)
+        return [(number, lines[number - 1]) for number in numbers]
+
+    def _lines(self, path: str) -> list[str]:
+        lines = self._texts.get(path)
+        if lines is None:
+            lines = self._texts[path] = _masked_lines(self.sources.get(path, b""))
+        return lines
+
+
+def _masked_lines(data: bytes) -> list[str]:
+    """The lines of a source file, as Python counts them, with keys masked."""
+    from migrate_responses.secrets import masked
+    from migrate_responses.source import decode
+
+    try:
+        text = decode(data).text
+    except (SyntaxError, ValueError, LookupError):
+        return []
+    return re.split("\r\n|\r|\n", masked(text))
+
+
+def show(report: Report, form: str, stream: TextIO, no_color: bool) -> None:
+    """Write ``report`` in the format called ``form``."""
+    if form == TERMINAL:
+        from migrate_responses.show.report import as_table
+        from migrate_responses.show.screen import Screen
+
+        as_table(Screen(stream, no_color), report.outcome)
+        return
+    module, function = _FORMATS[form]
+    stream.write(getattr(import_module(module), function)(report))
