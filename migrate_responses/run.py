@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 import libcst as cst
 
@@ -53,6 +53,62 @@ def _in_parts(sources: Mapping[str, bytes], settings: Settings, writable: Contai
     return joined(found)
 
 
+class Choice:
+    """A project that was looked at once, whose flows can be had one by one: for a person who is asked.
+
+    ``results`` is what :func:`migrate` returns; :meth:`only` writes some of its flows without the others.
+    """
+
+    def __init__(
+        self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None = None
+    ) -> None:
+        self._runs: list[_Run] = []
+        self.results = with_deep_stack(lambda: self._look_at(sources, settings, writable))
+
+    def _look_at(
+        self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
+    ) -> Results:
+        programs = split(sources)
+        with uncollected():
+            self._runs = [_Run(part, settings, writable) for part in programs.parts]
+            found = [run.results() for run in self._runs]
+            if any(not programs.common.isdisjoint(run.edited) for run in self._runs):
+                self._runs = [_Run(sources, settings, writable)]
+                return self._runs[0].results()
+            return joined(found)
+
+    def only(self, flows: Container[int], todos: bool) -> tuple[FileResult, ...]:
+        """The files that change if ``flows`` (numbers of sites in the results) are migrated and no others.
+
+        With ``todos`` the calls that are held back get their comments; without, all comments stay as they
+        are but those of the chosen flows.
+        """
+        return with_deep_stack(lambda: self._only(flows, todos))
+
+    def _only(self, flows: Container[int], todos: bool) -> tuple[FileResult, ...]:
+        changed: list[FileResult] = []
+        for first, run in self._numbered():
+            chosen = [flow for flow in run.flows if flow.number + first in flows]
+            changed += [file for file in run.only(chosen, todos) if file.changed]
+        return tuple(sorted(changed, key=lambda file: file.path))
+
+    def doubts(self) -> dict[int, tuple[Diagnostic, ...]]:
+        """What may change behaviour, for each flow of which that can be said."""
+        return {
+            flow.number + first: reasons
+            for first, run in self._numbered()
+            for flow in run.flows
+            if (reasons := run.diagnostics(flow))
+        }
+
+    def _numbered(self) -> Iterator[tuple[int, _Run]]:
+        """The runs, each with what its flow numbers are raised by where results are joined."""
+        first = 0
+        for run in self._runs:
+            yield first, run
+            first += max((flow.number for flow in run.flows), default=0)
+
+
 def _look_at(
     sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
 ) -> tuple[Results, set[str]]:
@@ -75,6 +131,7 @@ class _Run:
         self._decoded: dict[Module, Source] = {}
         self._errors: list[Diagnostic] = []
         self.edited: set[str] = set()  # the files that flows reach into, migrated or not
+        self.flows: list[Flow] = []  # as decided by ``results``
         self._modules = [
             module for path in sorted(sources) if (module := self._parse(path, sources[path])) is not None
         ]
@@ -108,7 +165,8 @@ class _Run:
             rules(context)
         self._hold_back(context)
         self.edited.update(edit.module.path for edit in plan.edits)
-        found = flows(plan, context.sites)
+        found = self.flows = flows(plan, context.sites)
+        self._plan = plan
         for flow in found:
             flow.skipped = self._is_skipped(flow)
         files = self._rewrite(found, plan)
@@ -134,6 +192,22 @@ class _Run:
             tuple(sorted(dict.fromkeys(notes), key=lambda note: (note.path, note.line))),
             tuple(self._errors),
         )
+
+    def only(self, chosen: Sequence[Flow], todos: bool) -> list[FileResult]:
+        """The files with no other flows migrated than ``chosen``; see :meth:`Choice.only`."""
+        held = [flow for flow in self.flows if self._verdict(flow) is not Verdict.MIGRATED]
+        taken = [*chosen, *(held if todos else ())]
+        owners: dict[cst.CSTNode, list[Flow]] = {}  # of the comment above a statement
+        for flow in self.flows:
+            for site in flow.sites:
+                for node, module in self._spelled(site):
+                    owners.setdefault(module.statement(node), []).append(flow)
+
+        def is_free(statement: cst.CSTNode) -> bool:
+            about = owners.get(statement, ())
+            return all(flow in taken for flow in about) if about else todos
+
+        return self._rewrite(taken, self._plan, is_free)
 
     # -- deciding ------------------------------------------------------------------------
 
@@ -166,6 +240,9 @@ class _Run:
             return True
         return any(is_suppressed(site) for site in flow.sites)
 
+    def _verdict(self, flow: Flow) -> Verdict:
+        return flow.verdict(self._settings.unsafe_fixes)
+
     def _reasons(self, flow: Flow) -> list[Reason]:
         """What holds a flow back, the strictest first."""
         serious = [reason for reason in flow.reasons if reason.level is not Level.NOTE]
@@ -173,8 +250,10 @@ class _Run:
 
     # -- rewriting -----------------------------------------------------------------------
 
-    def _rewrite(self, found: list[Flow], plan: Plan) -> list[FileResult]:
-        """The files as the migrated flows leave them.
+    def _rewrite(
+        self, found: list[Flow], plan: Plan, is_free: Callable[[cst.CSTNode], bool] = lambda _: True
+    ) -> list[FileResult]:
+        """The files as the migrated flows leave them; ``is_free`` tells whose comments may change.
 
         A file must parse afterwards. Should it not, the flows that change it are held back and all
         is done again: a fault of this tool costs a migration, never a working program.
@@ -186,7 +265,8 @@ class _Run:
             faults = 0
             for module in self._modules:
                 try:
-                    files.append(self._file(module, edits.get(module, []), wanted.get(module, {}), imports))
+                    comments = todo.edits(module, wanted.get(module, {}), is_free)
+                    files.append(self._file(module, edits.get(module, []), comments, imports))
                 except Exception as error:  # the fault is reported as MR910 at each of the flows
                     faults += self._blame(found, module, f"{type(error).__name__}: {error}")
             if not faults:
@@ -197,7 +277,7 @@ class _Run:
         blamed = 0
         for flow in found:
             touches = any(edit.module is module for edit in flow.edits)
-            if touches and flow.verdict(self._settings.unsafe_fixes) is Verdict.MIGRATED:
+            if touches and self._verdict(flow) is Verdict.MIGRATED:
                 site = flow.sites[0]
                 detail = f"rewriting {module.path} failed ({fault[:200]})"
                 flow.reasons.append(Reason("MR910", Level.MANUAL, detail, site.node, site.module))
@@ -214,7 +294,7 @@ class _Run:
         wanted: dict[Module, dict[cst.CSTNode, str]] = {}
         migrated: set[Site] = set()
         for flow in found:
-            verdict = flow.verdict(self._settings.unsafe_fixes)
+            verdict = self._verdict(flow)
             if verdict is Verdict.MIGRATED:
                 migrated.update(flow.sites)
             elif verdict in (Verdict.MANUAL, Verdict.UNSAFE):
@@ -239,17 +319,17 @@ class _Run:
         return {
             site
             for flow in found
-            if flow.verdict(self._settings.unsafe_fixes) is Verdict.MIGRATED
+            if self._verdict(flow) is Verdict.MIGRATED
             for site in flow.sites
         }
 
     def _file(
-        self, module: Module, edits: list[Edit], wanted: Mapping[cst.CSTNode, str], imports: Imports
+        self, module: Module, edits: list[Edit], comments: Iterable[Edit], imports: Imports
     ) -> FileResult:
         before = self._sources[module.path]
         if self._writable is not None and module.path not in self._writable:
             return FileResult(module.path, before, before)
-        tree = apply(module, [*todo.edits(module, wanted), *edits])
+        tree = apply(module, [*comments, *edits])
         if tree is module.tree:
             return FileResult(module.path, before, before)
         if edits:
@@ -278,15 +358,19 @@ class _Run:
         return f"{text}.".replace("\n", " ")
 
     def _site(self, site: Site, flow: Flow) -> SiteResult:
-        verdict = flow.verdict(self._settings.unsafe_fixes)
+        verdict = self._verdict(flow)
         line, column = self._places.position(site.node, site.module)
         reasons: tuple[Diagnostic, ...] = ()
         if verdict is Verdict.SKIPPED:
             reasons = (failure("MR908", site.path, line, "left alone as asked"),)
         elif verdict is not Verdict.MIGRATED:
-            reasons = _distinct(map(self._places.diagnostic, causes(self._reasons(flow))))
+            reasons = self.diagnostics(flow)
         text = " ".join(site.module.tree.code_for_node(site.node.func).split())
         return SiteResult(site.path, line, column, text, verdict, flow.number, reasons)
+
+    def diagnostics(self, flow: Flow) -> tuple[Diagnostic, ...]:
+        """What speaks against migrating ``flow``."""
+        return _distinct(map(self._places.diagnostic, causes(self._reasons(flow))))
 
     def _leftover(self, left: Leftover) -> SiteResult:
         line, column = self._places.position(left.node, left.module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import libcst as cst
 
@@ -12,12 +12,17 @@ from ..know.modules import Module
 PREFIX = "# TODO(migrate-responses):"
 
 
-def edits(module: Module, wanted: Mapping[cst.CSTNode, str]) -> Iterator[Edit]:
-    """The edits after which ``module`` has exactly the TODO comments ``wanted``, by statement."""
+def edits(
+    module: Module, wanted: Mapping[cst.CSTNode, str], is_free: Callable[[cst.CSTNode], bool]
+) -> Iterator[Edit]:
+    """The edits after which ``module`` has exactly the TODO comments ``wanted``, by statement.
+
+    Comments of statements that are not free stay as they are.
+    """
     statements = set(wanted)
     if PREFIX in module.text:
-        statements.update(node for node in module.parents if _has_todo(node))
-        if any(map(_is_todo, module.tree.header)) and module.tree.body:
+        statements.update(node for node in module.parents if _has_todo(node) and is_free(node))
+        if any(map(_is_todo, module.tree.header)) and module.tree.body and is_free(module.tree.body[0]):
             yield _edit(module, module.tree, _header(wanted.get(module.tree.body[0])))
             statements.discard(module.tree.body[0])
     for node in statements:
