@@ -134,11 +134,25 @@ def report(request: Request, form: str, output: str | None) -> int:
 
     runs = _migrate(request)
     result = outcome(runs)
-    found = formats.Report(result, request.options, sources(runs))
+    found = formats.Report(result, request.options, sources(runs), **_about(runs, result))
     with _output(output) as stream:
         formats.show(found, form, stream, request.no_color)
     _tell(request, request.err(), result, done=False)
     return _status(0, result)
+
+
+def _about(runs: Sequence[Run], result: Outcome) -> dict[str, Any]:
+    """What a report tells of the projects: their name, and who owns the files that it shows."""
+    from migrate_responses.find.owners import owners
+    from migrate_responses.session import shown
+
+    wanted = {site.path for site in result.sites} | {file.path for file in result.changed}
+    found: dict[str, tuple[str, ...]] = {}
+    for run in runs:
+        names = {shown(run.project, name): name for name in run.project.sources}
+        found |= owners(run.project.root, {path: name for path, name in names.items() if path in wanted})
+    roots = {os.path.basename(run.project.root) for run in runs}
+    return {"name": roots.pop() if len(roots) == 1 else "", "owners": found}
 
 
 def explain(code: str | None, no_color: bool) -> None:

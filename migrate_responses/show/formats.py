@@ -44,6 +44,8 @@ class Report:
     options: Options
     sources: Mapping[str, bytes]  # every file that was read, by path as shown
     date: str | None = None
+    name: str = ""  # of the project, or empty if there are several
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by path as shown; see find/owners.py
     _texts: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
