@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,6 +14,7 @@ from .decide.plan import Reason
 from .know.modules import Module
 from .results import Diagnostic, Level
 from .rules import rule
+from .secrets import masked
 
 
 class _Positions(PositionProvider):
@@ -30,24 +33,62 @@ class Places:
 
     def position(self, node: cst.CSTNode, module: Module) -> tuple[int, int]:
         """Line and column of ``node``, 1-based; (0, 0) if it does not stand in the module."""
+        found = self._in(module).get(node)
+        return (found.start.line, found.start.column + 1) if found is not None else (0, 0)
+
+    def last_line(self, node: cst.CSTNode, module: Module) -> int:
+        """Where the simple statement around ``node`` ends; in the head of a compound one, ``node`` itself."""
+        statement = module.statement(node)
+        whole = statement if isinstance(statement, cst.SimpleStatementLine) else node
+        found = self._in(module).get(whole)
+        return found.end.line if found is not None else 0
+
+    def _in(self, module: Module) -> Mapping[cst.CSTNode, CodeRange]:
         positions = self._positions.get(module)
         if positions is None:
             positions = self._positions[module] = _Positions().of(module.tree)
-        found = positions.get(node)
-        return (found.start.line, found.start.column + 1) if found is not None else (0, 0)
+        return positions
 
     def diagnostic(self, reason: Reason) -> Diagnostic:
         """A reason as it is reported."""
         line, column = self.position(reason.node, reason.module)
-        step = f"migrate-responses explain {reason.code}"
-        return Diagnostic(reason.code, reason.module.path, line, column, reason.level, sentence(reason), step)
+        text, step = sentence(reason), next_step(reason)
+        return Diagnostic(reason.code, reason.module.path, line, column, reason.level, text, step)
+
+    def note(self, node: cst.CSTNode, module: Module, code: str, message: str) -> Diagnostic:
+        """A note on ``node``."""
+        return self.diagnostic(Reason(code, Level.NOTE, message, node, module))
 
 
 def sentence(reason: Reason) -> str:
-    """What a reason says about its place; without a detail, the title of its rule."""
-    return reason.detail or rule(reason.code).title
+    """What a reason says about its place, keys masked; without a detail, the title of its rule."""
+    return masked(reason.detail) or rule(reason.code).title
 
 
-def failure(code: str, path: str, line: int, message: str) -> Diagnostic:
+def next_step(reason: Reason) -> str:
+    """What a person can do about a reason, in one clause; nothing about a note."""
+    known = rule(reason.code)
+    if reason.level is known.level:
+        return known.step
+    return {Level.UNSAFE: "use --unsafe-fixes if it is not so", Level.MANUAL: "migrate it by hand"}.get(
+        reason.level, ""
+    )
+
+
+def failure(code: str, path: str, line: int, message: str, column: int = 0) -> Diagnostic:
     """A diagnostic about a file."""
-    return Diagnostic(code, path, line, 0, Level.MANUAL, message, f"migrate-responses explain {code}")
+    return Diagnostic(code, path, line, column, Level.MANUAL, message, rule(code).step)
+
+
+def syntax_error(path: str, text: str, error: cst.ParserSyntaxError) -> Diagnostic:
+    """Where ``text`` stops being Python: as Python itself says it, or else where the parser stood."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as told:
+        message = f"not valid Python 3: {told.msg}"
+        return failure("MR901", path, told.lineno or error.raw_line, message, told.offset or 1)
+    except (ValueError, RecursionError, MemoryError):
+        pass  # too odd for Python's own parser, which then cannot tell either
+    return failure("MR901", path, error.raw_line, "not valid Python 3", error.raw_column + 1)

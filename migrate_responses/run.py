@@ -17,12 +17,14 @@ from .decide.plan import Edit, Plan, Reason
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
-from .places import Places, failure, sentence
+from .places import Places, failure, next_step, sentence, syntax_error
 from .programs import split
 from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict, joined
 from .room import uncollected, with_deep_stack
+from .secrets import masked
 from .source import Source, decode, with_ending
-from .suppress import is_suppressed
+from .suppress import is_suppressed, left_out, misspelt
+from .traces import scope_of, trace
 from .transforms import RULES, todo
 from .transforms.apply import apply
 from .transforms.context import Context
@@ -141,7 +143,7 @@ class _Run:
             source = decode(data)
             tree = cst.parse_module(source.text)
         except cst.ParserSyntaxError as error:
-            self._errors.append(failure("MR901", path, error.raw_line, error.message))
+            self._errors.append(syntax_error(path, source.text, error))
             return None
         except RecursionError:
             self._errors.append(failure("MR904", path, 0, "expressions are nested too deeply"))
@@ -168,7 +170,7 @@ class _Run:
         found = self.flows = flows(plan, context.sites)
         self._plan = plan
         for flow in found:
-            flow.skipped = self._is_skipped(flow)
+            flow.skipped = self._asked(flow)
         files = self._rewrite(found, plan)
         sites = [self._site(site, flow) for flow in found for site in flow.sites]
         migrated = self._migrated(found)
@@ -182,6 +184,11 @@ class _Run:
             for reason in flow.reasons
             if reason.level is Level.NOTE
         ]
+        notes += [
+            self._places.note(comment, module, "MR912", why)
+            for module in self._modules
+            for comment, why in misspelt(module)
+        ]
         for error in self._errors:
             if error.path in self._sources:
                 before = self._sources[error.path]
@@ -191,6 +198,7 @@ class _Run:
             tuple(sorted(sites, key=lambda site: (site.path, site.line, site.column))),
             tuple(sorted(dict.fromkeys(notes), key=lambda note: (note.path, note.line))),
             tuple(self._errors),
+            trace(((flow, self._verdict(flow)) for flow in found), context, self._places),
         )
 
     def only(self, chosen: Sequence[Flow], todos: bool) -> list[FileResult]:
@@ -227,18 +235,17 @@ class _Run:
             return
         for edit in context.plan.edits:
             if edit.module.path not in self._writable and edit.sites:
-                detail = f"the change reaches {edit.module.path}, which was not named"
+                detail = f"{edit.module.path} would have to change too, and was not named"
                 context.manual(edit.node, edit.module, edit.sites, "MR907", detail)
 
-    def _is_skipped(self, flow: Flow) -> bool:
-        """Whether a comment, ``--select`` or ``--ignore`` asks to leave the flow alone."""
-        ignored, selected = tuple(self._settings.ignore), tuple(self._settings.select)
-        used = {edit.code for edit in flow.edits} | {reason.code for reason in self._reasons(flow)}
-        if ignored and any(code.startswith(ignored) for code in used):
-            return True
-        if selected and not all(code.startswith(selected) for code in used):
-            return True
-        return any(is_suppressed(site) for site in flow.sites)
+    def _asked(self, flow: Flow) -> tuple[str, str] | None:
+        """What a comment or an option says for leaving the flow alone: a code and a sentence."""
+        reasons = self._reasons(flow)
+        uses = [(one.code, one.module) for one in (*flow.edits, *reasons)]
+        if any(is_suppressed(site.node, site.module, {code for code, _ in uses}) for site in flow.sites):
+            return "MR908", "left alone as asked"
+        why = left_out(uses, self._settings)
+        return ("MR911", why) if why else None
 
     def _verdict(self, flow: Flow) -> Verdict:
         return flow.verdict(self._settings.unsafe_fixes)
@@ -297,7 +304,7 @@ class _Run:
             verdict = self._verdict(flow)
             if verdict is Verdict.MIGRATED:
                 migrated.update(flow.sites)
-            elif verdict in (Verdict.MANUAL, Verdict.UNSAFE):
+            elif verdict in (Verdict.MANUAL, Verdict.UNSAFE) and not _is_out_of_reach(flow):
                 for site in flow.sites:
                     for node, module in self._spelled(site):
                         statement = module.statement(node)
@@ -316,12 +323,7 @@ class _Run:
                     yield resource.node, module
 
     def _migrated(self, found: list[Flow]) -> set[Site]:
-        return {
-            site
-            for flow in found
-            if self._verdict(flow) is Verdict.MIGRATED
-            for site in flow.sites
-        }
+        return {site for flow in found if self._verdict(flow) is Verdict.MIGRATED for site in flow.sites}
 
     def _file(
         self, module: Module, edits: list[Edit], comments: Iterable[Edit], imports: Imports
@@ -352,6 +354,7 @@ class _Run:
             text = f"{first.code} goes together with a call that stays: {sentence(first)}"
         if first.module is not module:
             text = f"{text} (in {first.module.path})"
+        text = f"{text}; {next_step(first)}"
         others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
         if others:
             text = f"{text}; also {', '.join(others)}"
@@ -361,12 +364,13 @@ class _Run:
         verdict = self._verdict(flow)
         line, column = self._places.position(site.node, site.module)
         reasons: tuple[Diagnostic, ...] = ()
-        if verdict is Verdict.SKIPPED:
-            reasons = (failure("MR908", site.path, line, "left alone as asked"),)
+        if flow.skipped is not None:
+            reasons = (self._places.note(site.node, site.module, *flow.skipped),)
         elif verdict is not Verdict.MIGRATED:
             reasons = self.diagnostics(flow)
-        text = " ".join(site.module.tree.code_for_node(site.node.func).split())
-        return SiteResult(site.path, line, column, text, verdict, flow.number, reasons)
+        text = masked(" ".join(site.module.tree.code_for_node(site.node.func).split()))
+        scope = scope_of(site.node, site.module)
+        return SiteResult(site.path, line, column, text, verdict, flow.number, reasons, scope)
 
     def diagnostics(self, flow: Flow) -> tuple[Diagnostic, ...]:
         """What speaks against migrating ``flow``."""
@@ -374,8 +378,21 @@ class _Run:
 
     def _leftover(self, left: Leftover) -> SiteResult:
         line, column = self._places.position(left.node, left.module)
-        reason = self._places.diagnostic(left.reason)
-        return SiteResult(left.module.path, line, column, left.text, left.verdict, 0, (reason,))
+        verdict, reason = left.verdict, self._places.diagnostic(left.reason)
+        if verdict is not Verdict.LEFT:
+            why = left_out([(left.reason.code, left.module)], self._settings)
+            if is_suppressed(left.node, left.module, {left.reason.code}):
+                why, reason = "", self._places.note(left.node, left.module, "MR908", "left alone as asked")
+            elif why:
+                reason = self._places.note(left.node, left.module, "MR911", why)
+            verdict = verdict if why is None else Verdict.SKIPPED
+        scope = scope_of(left.node, left.module)
+        return SiteResult(left.module.path, line, column, left.text, left.verdict, 0, (reason,), scope)
+
+
+def _is_out_of_reach(flow: Flow) -> bool:
+    """Whether the paths that were named are all that holds the flow back: no matter for a comment in the code."""
+    return all(reason.code == "MR907" for reason in flow.reasons if reason.level is not Level.NOTE)
 
 
 def _check(module: Module, code: str) -> None:

@@ -16,6 +16,7 @@ from ..know.kinds import Const, DictValue, Place, SeqValue, Shape, Site, Value
 from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
+from ..secrets import masked
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,8 +135,8 @@ class Context:
         self.plan.hold(node, module, sites, code, Level.NOTE, detail)
 
     def source(self, node: cst.CSTNode, module: Module, limit: int = 60) -> str:
-        """``node`` as written, on one line, for a message."""
-        text = " ".join(module.tree.code_for_node(node).split()).rstrip(",")
+        """``node`` as written, on one line and without keys, for a message."""
+        text = masked(" ".join(module.tree.code_for_node(node).split())).rstrip(",")
         return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -16,6 +16,7 @@ from ..know.models import METHODS, STORED, WRAPPERS
 from ..know.modules import Module, walk
 from ..know.project import Project
 from ..results import Level, Verdict
+from ..secrets import masked
 from .doubles import Doubles, replaced
 from .mixed import handed_on
 from .plan import Reason
@@ -323,5 +324,5 @@ def _reason(owner: Owner, node: cst.CSTNode, module: Module) -> Reason:
 
 
 def _source(module: Module, node: cst.CSTNode) -> str:
-    text = " ".join(module.tree.code_for_node(node).split())
+    text = masked(" ".join(module.tree.code_for_node(node).split()))
     return text if len(text) <= 80 else f"{text[:77]}..."
