@@ -25,6 +25,7 @@ class Settings:
     assume_clients: frozenset[str] = frozenset()  # names of parameters or attributes
     select: frozenset[str] = frozenset()  # rule codes or prefixes; empty: all
     ignore: frozenset[str] = frozenset()
+    file_ignores: tuple[tuple[str, frozenset[str]], ...] = ()  # more of them, for single files
     raise_on_failure: bool = False
     packaged: bool = False  # the project is distributed: uncalled public functions are a contract
 

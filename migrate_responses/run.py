@@ -240,8 +240,8 @@ class _Run:
 
     def _asked(self, flow: Flow) -> tuple[str, str] | None:
         """What a comment or an option says for leaving the flow alone: a code and a sentence."""
-        reasons = self._reasons(flow)
-        uses = [(one.code, one.module) for one in (*flow.edits, *reasons)]
+        uses = [(edit.code, edit.module) for edit in flow.edits]
+        uses += [(reason.code, reason.module) for reason in self._reasons(flow)]
         if any(is_suppressed(site.node, site.module, {code for code, _ in uses}) for site in flow.sites):
             return "MR908", "left alone as asked"
         why = left_out(uses, self._settings)
@@ -391,7 +391,7 @@ class _Run:
 
 
 def _is_out_of_reach(flow: Flow) -> bool:
-    """Whether the paths that were named are all that holds the flow back: no matter for a comment in the code."""
+    """Whether only the paths that were named hold the flow back, which is no matter for a comment."""
     return all(reason.code == "MR907" for reason in flow.reasons if reason.level is not Level.NOTE)
 
 

@@ -319,10 +319,8 @@ RULES: dict[str, Callable[[Parameter], Action]] = {
     "logprobs": _logprobs,
     "top_logprobs": _top_logprobs,
     "extra_body": _extra_body,
-    "n": _noop(1, code="MR113", hold="manual", why=f"{_NO_EQUIVALENT}; call once per answer"),
-    "stop": _noop(
-        code="MR112", hold="manual", why=f"{_NO_EQUIVALENT}; trim the text yourself, then remove it"
-    ),
+    "n": _noop(1, code="MR113", hold="manual", why=_NO_EQUIVALENT),
+    "stop": _noop(code="MR112", hold="manual", why=_NO_EQUIVALENT),
     "seed": _noop(code="MR110", hold="unsafe", why=f"{_NO_EQUIVALENT}; answers stop being repeatable"),
     "frequency_penalty": _noop(0, code="MR111", hold="unsafe", why=_NO_EQUIVALENT),
     "presence_penalty": _noop(0, code="MR111", hold="unsafe", why=_NO_EQUIVALENT),

@@ -22,7 +22,7 @@ class Flow:
     owners: dict[Reason, set[Site]] = field(default_factory=dict)  # the sites a reason is about
     edits: list[Edit] = field(default_factory=list)
     imports: list[NewImport] = field(default_factory=list)
-    skipped: bool = False
+    skipped: tuple[str, str] | None = None  # the code and the words of what asks to leave it alone
 
     def verdict(self, unsafe_fixes: bool) -> Verdict:
         """The strictest level of its reasons decides; a note holds nothing back."""

@@ -27,6 +27,7 @@ ANSWERS: tuple[Rule, ...] = (
         "log.info(answer.choices[0].finish_reason)",
         "log.info(answer.status)",
         RESPONSE,
+        step="check who reads it, then use --unsafe-fixes",
     ),
     Rule(
         "MR303",
@@ -48,6 +49,7 @@ ANSWERS: tuple[Rule, ...] = (
         "log.info(answer.system_fingerprint)",
         "",
         RESPONSE,
+        step="do without it",
     ),
     Rule(
         "MR305",
@@ -59,6 +61,7 @@ ANSWERS: tuple[Rule, ...] = (
         "return jsonify(answer.model_dump())",
         "return jsonify(answer.model_dump())  # a Response: other keys",
         PROJECT,
+        step="check who reads it, then use --unsafe-fixes",
     ),
     Rule(
         "MR306",
@@ -73,6 +76,7 @@ ANSWERS: tuple[Rule, ...] = (
         "print(answer.choices[0].message.content)",
         "",
         PROJECT,
+        step="read each where it is made",
     ),
     Rule(
         "MR307",
@@ -83,6 +87,7 @@ ANSWERS: tuple[Rule, ...] = (
         "answer.choices[0].message.content = clean(answer.choices[0].message.content)",
         "text = clean(answer.output_text)",
         PROJECT,
+        step="keep it in a variable of your own",
     ),
     Rule(
         "MR308",
@@ -94,6 +99,7 @@ ANSWERS: tuple[Rule, ...] = (
         "print(answer.choices[0].messages.content)",
         "print(answer.output_text)",
         "openai.types.chat.ChatCompletion",
+        step="mend it first",
     ),
     Rule(
         "MR309",
@@ -104,6 +110,7 @@ ANSWERS: tuple[Rule, ...] = (
         'first = operator.attrgetter("message.content")(answer.choices[0])',
         "first = answer.output_text",
         PROJECT,
+        step="simplify it, or migrate this flow by hand",
     ),
     Rule(
         "MR310",

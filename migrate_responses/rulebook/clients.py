@@ -32,6 +32,7 @@ CLIENTS: tuple[Rule, ...] = (
         "def ask(llm: OpenAI, question):\n"
         "    return llm.responses.create(model=MODEL, input=as_messages(question), store=False)",
         PROJECT,
+        step="annotate the client (`client: OpenAI`), or use --assume-client NAME",
     ),
     Rule(
         "MR011",
@@ -86,6 +87,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = OpenAI(base_url="http://localhost:11434/v1")',
         'client = OpenAI(base_url="http://localhost:11434/v1")  # with --assume-responses localhost:11434',
         "https://github.com/posit-dev/chatlas/issues/285",
+        step="if your server has /responses: --assume-responses HOST",
     ),
     Rule(
         "MR021",
@@ -98,6 +100,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = OpenAI(base_url=os.environ["LLM_URL"])',
         'client = OpenAI(base_url=os.environ["LLM_URL"])  # with --assume-responses dynamic',
         "https://github.com/langchain-ai/deepagents/issues/3973",
+        step="if that server has /responses: --assume-responses dynamic",
     ),
     Rule(
         "MR022",
@@ -109,6 +112,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = AzureOpenAI(azure_endpoint=ENDPOINT, api_version="2024-10-21")',
         'client = OpenAI(base_url=f"{ENDPOINT}/openai/v1/", api_key=KEY)',
         "https://github.com/Aider-AI/aider/issues/4029",
+        step="raise it to 2025-03-01-preview, or use the v1 endpoint",
     ),
     Rule(
         "MR023",
@@ -120,6 +124,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = AzureOpenAI(azure_endpoint=ENDPOINT, api_version=os.environ["API_VERSION"])',
         'client = OpenAI(base_url=f"{ENDPOINT}/openai/v1/", api_key=KEY)',
         AZURE,
+        step="if it is 2025-03-01-preview or newer: --assume-responses azure",
     ),
     Rule(
         "MR024",
@@ -134,6 +139,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = OpenAI(base_url=f"{ENDPOINT}/openai/v1/", api_key=KEY)\n'
         'client.responses.create(model="prod", input=messages, store=False)',
         AZURE_V1,
+        step="name the deployment in `model=` instead",
     ),
     Rule(
         "MR025",
@@ -145,6 +151,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client.chat.completions.create(model="deepseek-chat", messages=messages)',
         "",
         PROJECT,
+        step="if its server has /responses: --assume-responses HOST",
     ),
     Rule(
         "MR026",
@@ -157,6 +164,7 @@ CLIENTS: tuple[Rule, ...] = (
         '    model="gpt-4.1", input=messages, tools=[{"type": "web_search"}], store=False\n'
         ")",
         "https://developers.openai.com/api/docs/guides/tools-web-search",
+        step="choose a model that Responses serves",
     ),
     Rule(
         "MR030",
@@ -167,6 +175,7 @@ CLIENTS: tuple[Rule, ...] = (
         'openai.ChatCompletion.create(model=MODEL, messages=messages)["choices"][0]["message"]["content"]',
         "client.responses.create(model=MODEL, input=messages, store=False).output_text",
         "https://github.com/openai/openai-python/discussions/742",
+        step="move to the client of openai 1.x first",
     ),
     Rule(
         "MR031",
@@ -177,6 +186,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client.completions.create(model="gpt-3.5-turbo-instruct", prompt=text).choices[0].text',
         "client.responses.create(model=MODEL, input=text, store=False).output_text",
         GUIDE,
+        step="choose a newer model and write `input=`",
     ),
     Rule(
         "MR032",
@@ -187,6 +197,7 @@ CLIENTS: tuple[Rule, ...] = (
         'requests.post(f"{BASE}/chat/completions", json={"model": MODEL, "messages": messages})',
         'requests.post(f"{BASE}/responses", json={"model": MODEL, "input": messages, "store": False})',
         GUIDE,
+        step="use the SDK, or rewrite URL, body and answer together",
     ),
     Rule(
         "MR033",
@@ -198,6 +209,7 @@ CLIENTS: tuple[Rule, ...] = (
         "client.chat.completions.retrieve(completion_id)",
         "client.responses.retrieve(response_id)",
         "openai.resources.responses.Responses.retrieve",
+        step="leave it: what Chat Completions stored is readable only there",
     ),
     Rule(
         "MR034",
@@ -209,6 +221,7 @@ CLIENTS: tuple[Rule, ...] = (
         'register("llm", client.chat.completions.create)',
         'register("llm", client.responses.create)',
         PROJECT,
+        step="call it directly, or migrate it by hand",
     ),
     Rule(
         "MR035",
@@ -219,6 +232,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client.batches.create(endpoint="/v1/chat/completions", input_file_id=FILE, completion_window="24h")',
         'client.batches.create(endpoint="/v1/responses", input_file_id=FILE, completion_window="24h")',
         "https://developers.openai.com/api/docs/guides/batch",
+        step="change endpoint, bodies and reading together",
     ),
     Rule(
         "MR036",
@@ -230,5 +244,6 @@ CLIENTS: tuple[Rule, ...] = (
         "agent = Agent(backend=client.chat.completions)",
         "",
         PROJECT,
+        step="pass the client instead, or migrate it by hand",
     ),
 )

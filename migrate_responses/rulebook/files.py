@@ -14,6 +14,7 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         PROJECT,
+        step="mend it, or leave it out with --exclude",
     ),
     Rule(
         "MR902",
@@ -24,6 +25,7 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         "https://peps.python.org/pep-0263/",
+        step="save it as UTF-8, or correct its coding comment",
     ),
     Rule(
         "MR903",
@@ -34,6 +36,7 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         PROJECT,
+        step="check its permissions and where it is",
     ),
     Rule(
         "MR904",
@@ -44,6 +47,7 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         "https://github.com/Instagram/LibCST/issues",
+        step="split the expression, or leave the file out with --exclude",
     ),
     Rule(
         "MR905",
@@ -53,6 +57,7 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         PROJECT,
+        step="run again",
     ),
     Rule(
         "MR906",
@@ -63,6 +68,7 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         PROJECT,
+        step="commit or stage it, or use --allow-dirty",
     ),
     Rule(
         "MR907",
@@ -73,13 +79,15 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         PROJECT,
+        step="name that file too",
     ),
     Rule(
         "MR908",
         "Suppressed by a comment",
         NOTE,
-        "A comment `# migrate-responses: skip` on the statement, or `# migrate-responses:"
-        " skip-file` in the file, leaves this site, and the rest of its flow, as it is.",
+        "A comment `# migrate-responses: skip` on the statement or above it, or `# migrate-responses:"
+        " skip-file` in the file, leaves this site, and the rest of its flow, as it is. `skip=MR112` does so"
+        " only while that rule is needed.",
         "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skip",
         "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skip",
         PROJECT,
@@ -93,6 +101,7 @@ FILES: tuple[Rule, ...] = (
         "",
         "",
         PROJECT,
+        step="run on fewer files, or split the code",
     ),
     Rule(
         "MR910",
@@ -102,6 +111,28 @@ FILES: tuple[Rule, ...] = (
         " of the flow was changed. Please report it with the code around the place.",
         "",
         "",
+        PROJECT,
+        step="please report it with the code around it",
+    ),
+    Rule(
+        "MR911",
+        "Left out by an option",
+        NOTE,
+        "`--ignore`, `--select` or `per-file-ignores` leaves out a rule that this flow needs. A flow is"
+        " migrated whole or not at all, so all of it stays. Every migrated call needs MR001, MR107 and MR201,"
+        " so a selection without them migrates nothing.",
+        "",
+        "",
+        PROJECT,
+    ),
+    Rule(
+        "MR912",
+        "Suppression comment not understood",
+        NOTE,
+        "The comment begins like one for this tool and asks for nothing that it knows, so it has no effect."
+        " Known are `skip`, `skip=CODE,..` and `skip-file`.",
+        "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skpi",
+        "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skip",
         PROJECT,
     ),
 )

@@ -52,6 +52,7 @@ MESSAGES: tuple[Rule, ...] = (
         "def ask(messages):\n"
         "    return client.responses.create(model=MODEL, input=messages, tools=TOOLS, store=False)",
         "https://github.com/langchain-ai/langchain/issues/32679",
+        step="use --unsafe-fixes if they are plain messages",
     ),
     Rule(
         "MR205",
@@ -62,6 +63,7 @@ MESSAGES: tuple[Rule, ...] = (
         '{"role": "user", "name": "alice", "content": text}',
         '{"role": "user", "content": text}',
         "https://github.com/theopenco/llmgateway/pull/2820",
+        step="put it into the text, or drop it with --unsafe-fixes",
     ),
     Rule(
         "MR206",
@@ -73,6 +75,7 @@ MESSAGES: tuple[Rule, ...] = (
         '{"role": "assistant", "content": text, "reasoning_content": thoughts}',
         '{"role": "assistant", "content": text}',
         PROJECT,
+        step="take it out, or leave the call here",
     ),
     Rule(
         "MR207",
@@ -83,6 +86,7 @@ MESSAGES: tuple[Rule, ...] = (
         "history.append(answer.choices[0].message)\njson.dump(history, file, default=vars)",
         "history.extend(item.to_dict() for item in answer.output)\njson.dump(history, file, default=vars)",
         STATE,
+        step="check its readers, then use --unsafe-fixes",
     ),
     Rule(
         "MR208",
@@ -93,6 +97,7 @@ MESSAGES: tuple[Rule, ...] = (
         'total = sum(len(message["content"]) for message in history)',
         'total = sum(len(item.get("content") or "") for item in history)',
         "https://github.com/Azure/azure-sdk-for-python/issues/46092",
+        step="check it, then use --unsafe-fixes",
     ),
     Rule(
         "MR209",
@@ -113,6 +118,7 @@ MESSAGES: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=history)\ntracker.log(history)",
         "client.responses.create(model=MODEL, input=history, store=False)\ntracker.log(history)",
         PROJECT,
+        step="check that code, then use --unsafe-fixes",
     ),
     Rule(
         "MR211",
@@ -123,6 +129,7 @@ MESSAGES: tuple[Rule, ...] = (
         '{"role": "function", "name": "lookup", "content": result}',
         '{"type": "function_call_output", "call_id": call.call_id, "output": result}',
         "https://developers.openai.com/api/docs/guides/function-calling",
+        step="write a `function_call_output` with its `call_id`",
     ),
     Rule(
         "MR212",

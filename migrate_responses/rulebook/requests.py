@@ -24,6 +24,7 @@ REQUESTS: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages, max_tokens=1)",
         "client.responses.create(model=MODEL, input=messages, max_output_tokens=16, store=False)",
         "https://github.com/vectorize-io/hindsight/issues/58",
+        step="raise it, or let --unsafe-fixes write 16",
     ),
     Rule(
         "MR103",
@@ -102,6 +103,7 @@ REQUESTS: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages, seed=7)",
         "client.responses.create(model=MODEL, input=messages, store=False)",
         "https://github.com/openai/openai-node/issues/1613",
+        step="drop it with --unsafe-fixes",
     ),
     Rule(
         "MR111",
@@ -112,6 +114,7 @@ REQUESTS: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages, frequency_penalty=0.5)",
         "client.responses.create(model=MODEL, input=messages, store=False)",
         CREATE,
+        step="drop it with --unsafe-fixes",
     ),
     Rule(
         "MR112",
@@ -123,6 +126,7 @@ REQUESTS: tuple[Rule, ...] = (
         "answer = client.responses.create(model=MODEL, input=messages, store=False)\n"
         'text = answer.output_text.split("END")[0]',
         "https://github.com/langchain-ai/langchain/pull/38336",
+        step="trim the text yourself, then remove it",
     ),
     Rule(
         "MR113",
@@ -132,6 +136,7 @@ REQUESTS: tuple[Rule, ...] = (
         "answers = client.chat.completions.create(model=MODEL, messages=messages, n=3).choices",
         "answers = [client.responses.create(model=MODEL, input=messages, store=False) for _ in range(3)]",
         GUIDE,
+        step="call once per answer",
     ),
     Rule(
         "MR114",
@@ -143,6 +148,7 @@ REQUESTS: tuple[Rule, ...] = (
         ")",
         "",
         GUIDE,
+        step="leave the call here",
     ),
     Rule(
         "MR115",
@@ -159,6 +165,7 @@ REQUESTS: tuple[Rule, ...] = (
         "    store=False,\n"
         ")",
         "https://github.com/llm-d/llm-d-inference-sim/issues/462",
+        step="use --unsafe-fixes if that is fine",
     ),
     Rule(
         "MR116",
@@ -173,6 +180,7 @@ REQUESTS: tuple[Rule, ...] = (
         '    model="gpt-4.1", input=messages, tools=[{"type": "web_search"}], store=False\n'
         ")",
         "https://developers.openai.com/api/docs/guides/tools-web-search",
+        step="write both by hand",
     ),
     Rule(
         "MR117",
@@ -183,6 +191,7 @@ REQUESTS: tuple[Rule, ...] = (
         'client.chat.completions.create(model=MODEL, messages=messages, extra_body={"top_k": 40})',
         "",
         "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
+        step="take them out, or leave the call here",
     ),
     Rule(
         "MR118",
@@ -193,6 +202,7 @@ REQUESTS: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages, best_of=2)",
         "client.responses.create(model=MODEL, input=messages, store=False)",
         CREATE,
+        step="take it out, or leave the call here",
     ),
     Rule(
         "MR119",
@@ -203,6 +213,7 @@ REQUESTS: tuple[Rule, ...] = (
         "client.chat.completions.create(**json.load(open(path)))",
         "",
         PROJECT,
+        step="write the arguments out at the call",
     ),
     Rule(
         "MR120",
@@ -215,5 +226,6 @@ REQUESTS: tuple[Rule, ...] = (
         "client.responses.create(model=MODEL, input=messages, store=False)\n"
         "litellm.completion(model=MODEL, messages=messages)",
         PROJECT,
+        step="give each a dict of its own",
     ),
 )

@@ -11,7 +11,7 @@ FUNCTIONS = "https://developers.openai.com/api/docs/guides/function-calling"
 STREAMING = "https://developers.openai.com/api/docs/guides/streaming-responses"
 STRUCTURED = "https://developers.openai.com/api/docs/guides/structured-outputs"
 CREATE = "openai.resources.responses.Responses.create"
-PROJECT = "A decision of this tool; see docs/architecture.md"
+PROJECT = "https://github.com/migrate-responses/migrate-responses/blob/main/docs/architecture.md"
 
 SAFE, UNSAFE, MANUAL, NOTE = Level.SAFE, Level.UNSAFE, Level.MANUAL, Level.NOTE
 
@@ -22,6 +22,7 @@ class Rule:
 
     ``before`` and ``after`` are Python source without a final newline. Where the tool leaves the
     code alone, ``after`` is what a person would write; both are empty where no code shows the point.
+    ``step`` is what to do about it, in a clause that ends a TODO comment.
     """
 
     code: str
@@ -31,3 +32,4 @@ class Rule:
     before: str
     after: str
     source: str
+    step: str = ""

@@ -30,6 +30,7 @@ STREAMS: tuple[Rule, ...] = (
         "for chunk in stream:\n    yield chunk.model_dump_json()",
         "for event in stream:\n    yield event.model_dump_json()  # an event: other keys",
         STREAMING,
+        step="check who reads it, then use --unsafe-fixes",
     ),
     Rule(
         "MR403",
@@ -41,6 +42,7 @@ STREAMS: tuple[Rule, ...] = (
         "handle(answer)",
         "",
         PROJECT,
+        step="test `stream=` around each use",
     ),
     Rule(
         "MR404",
@@ -51,6 +53,7 @@ STREAMS: tuple[Rule, ...] = (
         "for number, chunk in enumerate(stream):\n    progress(number)",
         "",
         EVENT,
+        step="rewrite the loop by hand",
     ),
     Rule(
         "MR405",

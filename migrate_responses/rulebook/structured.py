@@ -26,6 +26,7 @@ STRUCTURE: tuple[Rule, ...] = (
         "except openai.LengthFinishReasonError:\n    retry()",
         "except pydantic.ValidationError:\n    retry()",
         "https://github.com/openai/openai-python/issues/2486",
+        step="extend the handler, then use --unsafe-fixes",
     ),
     Rule(
         "MR603",
@@ -36,6 +37,7 @@ STRUCTURE: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages, response_format=load_format())",
         'client.responses.create(model=MODEL, input=messages, text={"format": load_format()}, store=False)',
         STRUCTURED,
+        step='write `text={"format": ...}` by hand',
     ),
     Rule(
         "MR604",
@@ -54,6 +56,7 @@ STRUCTURE: tuple[Rule, ...] = (
         '{"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}',
         "",
         "openai.types.responses.ResponseInputContentParam",
+        step="leave the call here",
     ),
     Rule(
         "MR606",
@@ -87,6 +90,7 @@ STRUCTURE: tuple[Rule, ...] = (
         "class Answer(ChatCompletion): ...",
         "",
         PROJECT,
+        step="migrate it by hand",
     ),
     Rule(
         "MR801",
@@ -116,5 +120,6 @@ STRUCTURE: tuple[Rule, ...] = (
         "client = make_fake(choices_from=recording)",
         "",
         PROJECT,
+        step="check the test, then use --unsafe-fixes",
     ),
 )

@@ -55,6 +55,7 @@ TOOLS: tuple[Rule, ...] = (
         'tools = [{"type": "function", **tool["function"]} for tool in server.list_tools()]\n'
         "client.responses.create(model=MODEL, input=messages, tools=tools, store=False)",
         GUIDE,
+        step="flatten them where they are made",
     ),
     Rule(
         "MR505",
@@ -77,6 +78,7 @@ TOOLS: tuple[Rule, ...] = (
         "framework.dispatch(answer.choices[0].message.tool_calls)",
         "",
         CALL,
+        step="migrate this flow by hand",
     ),
     Rule(
         "MR507",

@@ -14,6 +14,7 @@ LEVELS = {
     Level.MANUAL: "manual: held back with a TODO",
     Level.NOTE: "note: reported, nothing is changed",
 }
+_ERRORS = ("MR901", "MR902", "MR903", "MR904", "MR905", "MR906")
 _STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
 
 
@@ -33,6 +34,8 @@ def explain(screen: Screen, rule: Rule) -> None:
             for line in code.splitlines():
                 screen.line(f"    {line}")
     screen.line()
+    if rule.step:
+        screen.line("Next step: ", rule.step)
     screen.line(f"Source: {rule.source}")
 
 
@@ -71,6 +74,8 @@ def _entry(rule: Rule) -> Iterator[str]:
     for heading, code in (("Before", rule.before), ("After", rule.after)):
         if code:
             yield f"\n{heading}:\n\n```python\n{code}\n```"
+    if rule.step:
+        yield f"\nNext step: {rule.step}."
     source = f"<{rule.source}>" if rule.source.startswith("http") else rule.source
     yield f"\nSource: {source if ' ' in source or source.startswith('<') else f'`{source}`'}"
 
@@ -80,6 +85,10 @@ def _section(digit: str) -> list[Rule]:
 
 
 def _level(rule: Rule) -> str:
+    if rule.code in _ERRORS:
+        return "error: the file is left as it is, and the exit status is 2"
+    if rule.code == "MR907":
+        return "manual: held back, without a TODO"
     return LEVELS[rule.level]
 
 
