@@ -55,73 +55,17 @@ def _in_parts(sources: Mapping[str, bytes], settings: Settings, writable: Contai
     return joined(found)
 
 
-class Choice:
-    """A project that was looked at once, whose flows can be had one by one: for a person who is asked.
-
-    ``results`` is what :func:`migrate` returns; :meth:`only` writes some of its flows without the others.
-    """
-
-    def __init__(
-        self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None = None
-    ) -> None:
-        self._runs: list[_Run] = []
-        self.results = with_deep_stack(lambda: self._look_at(sources, settings, writable))
-
-    def _look_at(
-        self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
-    ) -> Results:
-        programs = split(sources)
-        with uncollected():
-            self._runs = [_Run(part, settings, writable) for part in programs.parts]
-            found = [run.results() for run in self._runs]
-            if any(not programs.common.isdisjoint(run.edited) for run in self._runs):
-                self._runs = [_Run(sources, settings, writable)]
-                return self._runs[0].results()
-            return joined(found)
-
-    def only(self, flows: Container[int], todos: bool) -> tuple[FileResult, ...]:
-        """The files that change if ``flows`` (numbers of sites in the results) are migrated and no others.
-
-        With ``todos`` the calls that are held back get their comments; without, all comments stay as they
-        are but those of the chosen flows.
-        """
-        return with_deep_stack(lambda: self._only(flows, todos))
-
-    def _only(self, flows: Container[int], todos: bool) -> tuple[FileResult, ...]:
-        changed: list[FileResult] = []
-        for first, run in self._numbered():
-            chosen = [flow for flow in run.flows if flow.number + first in flows]
-            changed += [file for file in run.only(chosen, todos) if file.changed]
-        return tuple(sorted(changed, key=lambda file: file.path))
-
-    def doubts(self) -> dict[int, tuple[Diagnostic, ...]]:
-        """What may change behaviour, for each flow of which that can be said."""
-        return {
-            flow.number + first: reasons
-            for first, run in self._numbered()
-            for flow in run.flows
-            if (reasons := run.diagnostics(flow))
-        }
-
-    def _numbered(self) -> Iterator[tuple[int, _Run]]:
-        """The runs, each with what its flow numbers are raised by where results are joined."""
-        first = 0
-        for run in self._runs:
-            yield first, run
-            first += max((flow.number for flow in run.flows), default=0)
-
-
 def _look_at(
     sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
 ) -> tuple[Results, set[str]]:
     """The results of one run, and the files that its flows reach into."""
     with uncollected():
-        run = _Run(sources, settings, writable)
+        run = Inspection(sources, settings, writable)
         return run.results(), run.edited
 
 
-class _Run:
-    """One run over a project; its steps share the parsed modules and their positions."""
+class Inspection:
+    """One look at a project; its steps share the parsed modules and their positions."""
 
     def __init__(
         self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
@@ -202,7 +146,7 @@ class _Run:
         )
 
     def only(self, chosen: Sequence[Flow], todos: bool) -> list[FileResult]:
-        """The files with no other flows migrated than ``chosen``; see :meth:`Choice.only`."""
+        """The files with no other flows migrated than ``chosen``; see ``choice``."""
         held = [flow for flow in self.flows if self._verdict(flow) is not Verdict.MIGRATED]
         taken = [*chosen, *(held if todos else ())]
         owners: dict[cst.CSTNode, list[Flow]] = {}  # of the comment above a statement

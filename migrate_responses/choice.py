@@ -1,0 +1,78 @@
+"""The flows of a project one by one, for a person who is asked about each."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+
+from .config import Settings
+from .programs import split
+from .results import Diagnostic, FileResult, Results, Verdict, joined
+from .room import uncollected, with_deep_stack
+from .run import Inspection
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A flow that can be migrated: its number in the results, its rules, and what may change by it."""
+
+    flow: int
+    rules: frozenset[str]
+    doubts: tuple[Diagnostic, ...]
+
+
+class Choice:
+    """A project that is looked at once, and any of whose flows can then be written without the others.
+
+    ``results`` is what ``migrate`` returns for the same arguments.
+    """
+
+    def __init__(
+        self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None = None
+    ) -> None:
+        self._unsafe = settings.unsafe_fixes
+        self._looks: list[Inspection] = []
+        self.results: Results = with_deep_stack(lambda: self._look_at(sources, settings, writable))
+
+    def _look_at(
+        self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
+    ) -> Results:
+        programs = split(sources)
+        with uncollected():
+            self._looks = [Inspection(part, settings, writable) for part in programs.parts]
+            found = [look.results() for look in self._looks]
+            if any(not programs.common.isdisjoint(look.edited) for look in self._looks):
+                self._looks = [Inspection(sources, settings, writable)]
+                found = [self._looks[0].results()]
+            return joined(found)
+
+    def offers(self) -> Iterator[Offer]:
+        """The flows that can be migrated, in the order of their numbers."""
+        for first, look in self._numbered():
+            for flow in look.flows:
+                if flow.verdict(self._unsafe) is Verdict.MIGRATED:
+                    doubts = look.diagnostics(flow)
+                    rules = {edit.code for edit in flow.edits} | {doubt.code for doubt in doubts}
+                    yield Offer(flow.number + first, frozenset(rules), doubts)
+
+    def only(self, flows: Container[int], todos: bool) -> tuple[FileResult, ...]:
+        """The files that change if ``flows`` are migrated and no others.
+
+        With ``todos`` the calls that are held back get their comments; without, all comments stay as they
+        are but those of the chosen flows.
+        """
+        return with_deep_stack(lambda: self._only(flows, todos))
+
+    def _only(self, flows: Container[int], todos: bool) -> tuple[FileResult, ...]:
+        changed: list[FileResult] = []
+        for first, look in self._numbered():
+            chosen = [flow for flow in look.flows if flow.number + first in flows]
+            changed += [file for file in look.only(chosen, todos) if file.changed]
+        return tuple(sorted(changed, key=lambda file: file.path))
+
+    def _numbered(self) -> Iterator[tuple[int, Inspection]]:
+        """The looks, each with what its flow numbers are raised by where results are joined."""
+        first = 0
+        for look in self._looks:
+            yield first, look
+            first += max((flow.number for flow in look.flows), default=0)
