@@ -11,6 +11,7 @@ from ..know.kinds import (
     Place,
     Site,
 )
+from ..know.modules import Module, walk
 from .context import Context, Keyword
 from .snippets import string
 
@@ -97,7 +98,7 @@ def _store(context: Context, sites: Sequence[Site], place: Place, action: Action
     if action.drop:
         line = module.parents[assignment]
         if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
-            context.edit(line, module, sites, remove, action.code)
+            context.edit(_alone_under_a_test(line, module) or line, module, sites, remove, action.code)
         else:
             context.edit(assignment, module, sites, _pass, action.code)
         return
@@ -111,6 +112,16 @@ def _store(context: Context, sites: Sequence[Site], place: Place, action: Action
             return wrap(updated)
 
         context.edit(assignment.value, module, sites, apply, action.code)
+
+
+def _alone_under_a_test(line: cst.CSTNode, module: Module) -> cst.If | None:
+    """``if stop:`` around nothing but ``line``."""
+    block = module.parents.get(line)
+    outer = module.parents.get(block) if isinstance(block, cst.IndentedBlock) else None
+    if not isinstance(outer, cst.If) or outer.orelse is not None or isinstance(module.parents[outer], cst.If):
+        return None
+    calls = any(isinstance(inner, (cst.Call, cst.NamedExpr, cst.Await)) for inner in walk(outer.test))
+    return None if calls or len(outer.body.body) > 1 else outer
 
 
 def _assignment(context: Context, place: Place) -> cst.Assign | None:

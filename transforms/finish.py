@@ -10,12 +10,13 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from ..decide.plan import Apply
 from ..know.kinds import Bound, Class, Const, External, Function, Kind, Shape, Site
 from ..know.modules import Module
 from .context import Context, constants
 from .only_kind import only_kind
 from .reading import read_of, replace_read, same, truth_tested
-from .snippets import expr
+from .snippets import expr, in_lines
 
 _CALLS = 'any(item.type == "function_call" for item in r.output)'
 _INCOMPLETE = "r.incomplete_details is not None and r.incomplete_details.reason == "
@@ -86,7 +87,9 @@ def _read(
                 reading.whole, module, sites, "MR302", f"give `{context.source(node, module)}` a name first"
             )
             return
-        context.edit(reading.whole, module, sites, replace_read(spelled_out(context, sites)), code)
+        text = replace_read(spelled_out(context, sites))
+        alone = isinstance(module.parents.get(reading.whole), (cst.Assign, cst.Return, cst.DictElement))
+        context.edit(reading.whole, module, sites, _laid_out(text, module) if alone else text, code)
     else:
         context.edit(reading.whole, module, sites, replace_read(same), "MR311")
 
@@ -108,6 +111,17 @@ def spelled_out(context: Context, sites: set[Site]) -> Callable[[cst.BaseExpress
     else:
         text = f'({length} else {filtered} else "stop")'
     return lambda base: expr(text, r=base)
+
+
+def _laid_out(apply: Apply, module: Module) -> Apply:
+    """The text one case a line, as it is too long for one."""
+
+    def in_cases(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        made = apply(original, updated)
+        assert isinstance(made, cst.IfExp)
+        return in_lines(made, module.tree.default_indent)
+
+    return in_cases
 
 
 def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> bool:

@@ -80,6 +80,8 @@ class Parameter:
         if not self.values:
             return False
         for value in self.values:
+            if self.offered_by(value) is not None:
+                return False
             if isinstance(value, External) and value.path in models.OMITTED:
                 continue
             if isinstance(value, DictValue) and {} in noops and not value.places and not value.others:
@@ -87,6 +89,36 @@ class Parameter:
             if not isinstance(value, Const) or not (value.value is None or value.value in noops):
                 return False
         return True
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is None or omitted wherever it is written, spelled out there and not in a variable."""
+        return self.only() and all(map(_is_spelled_out, self.places))
+
+    def offered_by(self, value: Value) -> str | None:
+        """The public function of a distributed project whose parameter ``value`` is the default of."""
+        if not self.context.settings.packaged or not isinstance(value, Const):
+            return None
+        module = self.context.module_of(value.node)
+        parameter = module.parents.get(value.node)
+        if not isinstance(parameter, cst.Param) or parameter.default is not value.node:
+            return None
+        around = [item for item in module.ancestors(parameter) if isinstance(item, _DEFINITIONS)]
+        names = [item.name.value if not isinstance(item, cst.Lambda) else "_" for item in around]
+        nested = any(isinstance(item, cst.FunctionDef) for item in around[1:])
+        hidden = any(name.startswith("_") and not name.endswith("__") for name in names)
+        return None if nested or hidden else names[0]
+
+
+def _is_spelled_out(place: Place) -> bool:
+    node = place.node
+    value = node.value if isinstance(node, (cst.Arg, cst.DictElement)) else None
+    if isinstance(value, cst.Name) and value.value != "None":
+        return place.var is not None and all(isinstance(item, External) for item in place.var.values)
+    return value is not None
+
+
+_DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 def plan(context: Context) -> None:
@@ -178,7 +210,7 @@ def _limit(parameter: Parameter) -> Action:
     if low:
         detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
         return Action("MR102", "max_output_tokens", wrap=_at_least_16, hold="unsafe", detail=detail)
-    if parameter.only():
+    if parameter.is_nothing:
         return Action("MR108", drop=True)
     return Action("MR101", "max_output_tokens")
 
@@ -188,7 +220,7 @@ def _at_least_16(value: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _effort(parameter: Parameter) -> Action:
-    if parameter.only():
+    if parameter.is_nothing:
         return Action("MR108", drop=True)
     return Action("MR103", "reasoning", wrap=optional('{"effort": value}', parameter))
 
@@ -242,10 +274,24 @@ def _noop(*noops: object, code: str, hold: str, why: str) -> Callable[[Parameter
 
     def rule(parameter: Parameter) -> Action:
         if parameter.only(*noops):
+            _tell_of_leftover(parameter)
             return Action("MR108", drop=True)
-        return Action(code, drop=True, hold=hold, detail=f"`{parameter.name}` {why}")
+        owners = [owner for owner in map(parameter.offered_by, parameter.values) if owner is not None]
+        whose = f"`{parameter.name}`, which `{owners[0]}` offers," if owners else f"`{parameter.name}`"
+        return Action(code, drop=True, hold=hold, detail=f"{whose} {why}")
 
     return rule
+
+
+def _tell_of_leftover(parameter: Parameter) -> None:
+    """A function that hands on its own parameter still takes it, and nothing uses it any more."""
+    for place in parameter.places:
+        for value in place.var.values if place.var is not None else ():
+            node = value.node if isinstance(value, Const) else None
+            module = parameter.context.module_of(node) if node is not None else place.module
+            if node is not None and isinstance(module.parents.get(node), cst.Param):
+                detail = f"nothing takes the parameter `{parameter.name}` any more"
+                parameter.context.note(node, module, [parameter.request.site], "MR108", detail)
 
 
 def _logprobs(parameter: Parameter) -> Action:
@@ -259,13 +305,13 @@ def _logprobs(parameter: Parameter) -> Action:
 
 
 def _top_logprobs(parameter: Parameter) -> Action:
-    if parameter.only():
+    if parameter.is_nothing:
         return Action("MR108", drop=True)
     return Action("MR115", "top_logprobs")
 
 
 def _verbosity(parameter: Parameter) -> Action:
-    if parameter.only():
+    if parameter.is_nothing:
         return Action("MR108", drop=True)
     if writes_text(parameter.context, parameter.request.site):
         if all(isinstance(place.node, cst.Arg) for place in parameter.places):

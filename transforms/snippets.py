@@ -64,6 +64,29 @@ def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:
     return node if node.lpar else node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
+_LONG = 80  # columns
+
+
+def in_lines(node: cst.IfExp, indent: str) -> cst.IfExp:
+    """A chain of conditionals in parentheses, one case a line."""
+    line = cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(indent))
+    end = cst.ParenthesizedWhitespace(indent=True)
+
+    def cases(node: cst.BaseExpression) -> cst.BaseExpression:
+        if not isinstance(node, cst.IfExp):
+            return node
+        test = node.test
+        if isinstance(test, cst.BooleanOperation) and len(cst.Module([]).code_for_node(test)) > _LONG:
+            test = test.with_changes(operator=test.operator.with_changes(whitespace_before=line))
+        return node.with_changes(
+            whitespace_before_if=line, whitespace_before_else=line, test=test, orelse=cases(node.orelse)
+        )
+
+    made = cases(node)
+    assert isinstance(made, cst.IfExp)
+    return made.with_changes(lpar=[cst.LeftParen(line)], rpar=[cst.RightParen(end)])
+
+
 def operand(node: cst.BaseExpression) -> cst.BaseExpression:
     """``node``, in parentheses if it could bind differently beside an operator."""
     loose = (cst.BooleanOperation, cst.Comparison, cst.UnaryOperation, cst.IfExp, cst.Lambda, cst.NamedExpr)

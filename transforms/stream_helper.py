@@ -46,11 +46,14 @@ _ITEM_TEST = 'e.type == "response.output_item.done" and e.item.type == "function
 _ITEM_FIELDS = {"arguments": "item.arguments", "name": "item.name", "index": "output_index"}
 
 _STREAM_MEMBERS = {"get_final_completion": "get_final_response", "until_done": "until_done", "close": "close"}
+# What a raw response says besides its body, and what the response of httpx inside it does.
 _RAW_MEMBERS = frozenset(
-    (
-        *("headers", "status_code", "http_request", "http_response", "http_version", "request_id", "method"),
-        *("url", "elapsed", "is_closed", "retries_taken", "parse", "close"),
-    )
+    "headers status_code http_request http_version request_id method url elapsed is_closed retries_taken"
+    " parse close".split()
+)
+_HTTP_MEMBERS = frozenset(
+    "headers status_code request http_version url elapsed is_closed is_success is_error reason_phrase close"
+    " raise_for_status".split()
 )
 
 
@@ -86,7 +89,14 @@ def _member(context: Context, node: cst.BaseExpression, module: Module, shapes: 
 def _raw(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
     """The bytes of an answer have another form; its headers and what ``parse`` gives are followed."""
     parent = module.parents.get(node)
-    if isinstance(parent, cst.Attribute) and parent.value is node and parent.attr.value not in _RAW_MEMBERS:
+    if not isinstance(parent, cst.Attribute) or parent.value is not node:
+        return
+    known, name = _RAW_MEMBERS, parent.attr.value
+    if name == "http_response":
+        outer = module.parents.get(parent)
+        known, name = _HTTP_MEMBERS, outer.attr.value if isinstance(outer, cst.Attribute) else name
+        parent = outer if isinstance(outer, cst.Attribute) else parent
+    if name not in known:
         sites = {shape.site for shape in shapes}
         text = context.source(parent, module)
         context.manual(parent, module, sites, "MR309", f"`{text}` is the body as it was sent")

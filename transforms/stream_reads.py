@@ -9,9 +9,9 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..know.kinds import DUMPS, JSON_DUMPS, Bound, External, Function, Kind, Shape, Site
 from ..know.modules import children, walk
-from .snippets import expr, operand, parenthesized
+from .snippets import expr, in_lines, operand, parenthesized
 from .stream_need import WANTS, Need
-from .stream_parts import FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
+from .stream_parts import FILTERED, FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
 from .stream_region import Region
 from .stream_syntax import is_empty, is_nothing, is_truth
 from .stream_visible import is_counted
@@ -94,6 +94,7 @@ class Reads:
         """``node`` becomes ``text``, in parentheses where it needs them."""
         made = self.write(text)
         parent = self.module.parents.get(node)
+        indent = self.module.tree.default_indent
 
         def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
             result = made
@@ -103,9 +104,9 @@ class Reads:
                 both = isinstance(parent, cst.BooleanOperation) and isinstance(made, cst.Comparison)
                 result = made if both else operand(made)
             elif isinstance(made, cst.IfExp):
-                result = (
-                    operand(made) if isinstance(parent, (cst.Attribute, cst.IfExp, cst.NamedExpr)) else made
-                )
+                inside = isinstance(parent, (cst.Attribute, cst.IfExp, cst.NamedExpr))
+                chain = isinstance(made.orelse, cst.IfExp) and isinstance(parent, (cst.Assign, cst.Return))
+                result = in_lines(made, indent) if chain else operand(made) if inside else made
             before = getattr(parent, "whitespace_before_test", None) or getattr(
                 parent, "whitespace_after_return", None
             )
@@ -325,6 +326,7 @@ class Reads:
             text = '"length"'
         elif On.LENGTH in ended:
             text = f'"length" if {INCOMPLETE} else {text}'
+            text = f'"content_filter" if {FILTERED}"content_filter" else {text}'
         if len(ended) > 1 and self.need is None:
             detail = f"`{self.context.source(node, self.module)}` is used as text"
             self.context.unsafe(node, self.module, self.sites, "MR302", detail)

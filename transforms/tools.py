@@ -33,7 +33,6 @@ class Tools:
         self.outer: dict[DictValue, set[Site]] = {}
         self.inner: dict[DictValue, set[Site]] = {}
         self.lists: dict[SeqValue, set[Site]] = {}
-        self.pydantic: set[Site] = set()
 
 
 def plan(context: Context) -> None:
@@ -48,7 +47,6 @@ def plan(context: Context) -> None:
             _choice(context, site)
     for tool, sites in found.outer.items():
         _flatten(context, tool, sites)
-    _pydantic(context, found.pydantic)
     read_back(context, found.outer, found.inner)
     for held in (found.outer, found.inner, found.lists):
         for value, sites in held.items():
@@ -119,8 +117,7 @@ def _member(
         case Const():
             return
         case External(path=path) if path in PYDANTIC:
-            if site.method == "create":
-                found.pydantic.add(site)
+            return  # the rule for pydantic models
         case Unknown(why=why):
             _stranger(context, site, node, module, f"they come from {why}")
         case External(path=path):
@@ -259,52 +256,6 @@ def _through_tool(context: Context, node: cst.CSTNode) -> bool:
     if not isinstance(base, cst.Subscript) or not isinstance(base.slice[0].slice, cst.Index):
         return False
     return constants(context.project.vars.get(base.slice[0].slice.value)) == ["function"]
-
-
-def _pydantic(context: Context, sites: set[Site]) -> None:
-    """``openai.pydantic_function_tool(M)`` makes the nested form; ``create`` wants the flat one (trap D5)."""
-    if not sites:
-        return
-    name = "pydantic_responses_function_tool"
-    for call in context.project.invocations:
-        callees = context.project.callees.get(call, {})
-        if not any(isinstance(callee, External) and f"{callee.path}()" in PYDANTIC for callee in callees):
-            continue
-        reached = _reached(call.result)
-        owners = {site for site in sites if not reached.isdisjoint(_tool_vars(context, site))}
-        func = call.node.func
-        if not owners:
-            continue
-        if isinstance(func, cst.Attribute):
-            context.edit(func, call.module, owners, lambda o, u: u.with_changes(attr=cst.Name(name)), "MR501")
-        else:
-            context.edit(func, call.module, owners, lambda o, u: cst.Name(name), "MR501")
-            context.plan.need(call.module, "openai", name, owners)
-
-
-def _reached(var: Var) -> set[Var]:
-    """The variables that the values of ``var`` flow to."""
-    found = {var}
-    stack = [var]
-    while stack:
-        for target in stack.pop().outs:
-            if target not in found:
-                found.add(target)
-                stack.append(target)
-    return found
-
-
-def _tool_vars(context: Context, site: Site) -> set[Var]:
-    """The variables that hold the tools of ``site``."""
-    lists: dict[SeqValue, set[Site]] = {}
-    found: set[Var] = set()
-    for item in context.request(site).written("tools"):
-        if item.place.var is not None:
-            found.add(item.place.var)
-            list(members(item.place.var, lists, site))
-    for sequence in lists:
-        found.update((sequence.element, *sequence.items.values()))
-    return found
 
 
 # -- choices -----------------------------------------------------------------------------

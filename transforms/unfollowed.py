@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..know.kinds import Const, Site, Typed, Unknown, Value
+from ..know.kinds import Const, Kind, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from .context import Context
 from .snippets import key_text
@@ -62,9 +62,18 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
     values = [value for value in context.project.values(base) if not _is_plain(value)]
     if isinstance(base, cst.Name) and base.value in ("self", "cls"):
         return False
-    if _makes_its_own(base, module):
+    if _makes_its_own(base, module) or _is_of_body(context, base):
         return False
     return not values or any(isinstance(value, Unknown) for value in values)
+
+
+def _is_of_body(context: Context, node: cst.BaseExpression) -> bool:
+    """Whether ``node`` is the body of a raw response, which has a rule of its own."""
+    while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
+        node = node.func if isinstance(node, cst.Call) else node.value
+        if any(shape.kind is Kind.RAW for shape in context.project.shapes(node)):
+            return True
+    return False
 
 
 def _makes_its_own(base: cst.BaseExpression, module: Module) -> bool:

@@ -105,7 +105,10 @@ class Builder(Expressions):
         return False
 
     def _raise(self, node: cst.Raise) -> bool:
-        self._opaque(node)
+        if node.exc is not None:
+            self.solver.flow(self.expression(node.exc), self.project.raised)
+        if node.cause is not None:
+            self.expression(node.cause.item)
         return False
 
     def _break(self, node: cst.Break) -> bool:
@@ -301,10 +304,9 @@ class Builder(Expressions):
             ends.append(self.env)
         for handler in node.handlers:
             self.env = {**before, **phis}
-            if handler.type is not None:
-                self.expression(handler.type)
+            kinds = self.expression(handler.type) if handler.type is not None else Var()
             if handler.name is not None and isinstance(handler.name.name, cst.Name):
-                self.bind(handler.name.name.value, self._new(Unknown("an exception", handler)))
+                self.bind(handler.name.name.value, self.project.caught(kinds, handler))
             if self._suite(handler.body):
                 ends.append(self.env)
         if node.finalbody is None:

@@ -15,9 +15,11 @@ from .kinds import (
     Client,
     External,
     Function,
+    Instance,
     ModuleValue,
     SeqValue,
     Shape,
+    Unknown,
     Value,
 )
 from .modules import Index, Module
@@ -35,6 +37,7 @@ class Definitions(Foreign):
         self.links: dict[Module, set[Module]] = {}  # who imports whom, both ways
         self.functions: dict[cst.CSTNode, Function] = {}
         self.classes: dict[cst.CSTNode, Class] = {}
+        self.raised = Var()  # the exceptions of the project that are raised anywhere
         self._programs: dict[Module, frozenset[Module]] = {}
         self._module_client: Client | None = None
         self._externals: dict[External, Var] = {}
@@ -75,6 +78,26 @@ class Definitions(Foreign):
         scope = module.scopes[node]
         cls.members.update((name, scope.any(name)) for name in scope.bound)
         return cls
+
+    def caught(self, kinds: Var, node: cst.ExceptHandler | cst.ExceptStarHandler) -> Var:
+        """What a handler for ``kinds`` binds: exceptions of those classes that the project raises."""
+        var = Var()
+
+        def on(kind: Value) -> None:
+            if isinstance(kind, Class):
+                self.solver.watch(self.raised, lambda value: self._catch(value, kind, var))
+            elif isinstance(kind, SeqValue):
+                self.solver.watch(kind.element, on)
+            else:
+                self.solver.add(var, [Unknown("an exception", node)])
+
+        self.solver.watch(kinds, on)
+        return var
+
+    def _catch(self, value: Value, kind: Class, var: Var) -> None:
+        raised = value.instance if isinstance(value, Class) else value
+        if isinstance(raised, Instance) and (raised.type is kind or kind in self.ancestors(raised.type)):
+            self.solver.add(var, [raised])
 
     # -- modules and imports -------------------------------------------------------------
 
