@@ -302,7 +302,8 @@ class Inspection:
         others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
         if others:
             text = f"{text}; also {', '.join(others)}"
-        return f"{text}.".replace("\n", " ")
+        encoding = self._decoded[module].encoding
+        return f"{text}.".replace("\n", " ").encode(encoding, "backslashreplace").decode(encoding)
 
     def _site(self, site: Site, flow: Flow) -> SiteResult:
         verdict = self._verdict(flow)
