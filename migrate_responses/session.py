@@ -33,6 +33,7 @@ class Outcome:
     seen: int
     read: int
     flows: tuple[FlowResult, ...] = ()
+    named: frozenset[str] = frozenset()  # the files that the given paths cover, of those that were read
 
 
 def migrate_paths(
@@ -94,6 +95,7 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
         sum(run.project.seen for run in runs),
         sum(len(run.project.sources) for run in runs),
         tuple(flows),
+        frozenset(shown(run.project, name) for run in runs for name in run.project.writable),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -12,12 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from migrate_responses.config import Options
 from migrate_responses.results import Diagnostic, FileResult, Level, SiteResult, Verdict
 from migrate_responses.session import Outcome
-from migrate_responses.show.formats import Report
 from migrate_responses.show.patch import patch
-from migrate_responses.show.report import JSON_VERSION, as_json, as_table
+from migrate_responses.show.report import as_table
 from migrate_responses.show.screen import Screen, visible
 from migrate_responses.show.summary import summary
 
@@ -132,7 +129,6 @@ RESULT = Outcome(
     seen=9,
     read=3,
 )
-REPORT = Report(RESULT, Options(), {})
 
 
 def told(done: bool, unsafe: bool = False, result: Outcome = RESULT) -> str:
@@ -177,39 +173,3 @@ def test_table() -> None:
     assert lines[0] == "a.py"
     assert lines[2].split() == ["2:5", "manual", "client.chat.completions.create", "MR112", "MR021"]
     assert lines.index("b.py") == len(lines) - 2
-
-
-def test_json() -> None:
-    document = json.loads(as_json(REPORT))
-    assert document["version"] == JSON_VERSION
-    assert document["summary"] == {
-        "files_seen": 9,
-        "files_read": 3,
-        "files_changed": 1,
-        "sites": 6,
-        "migrated": 1,
-        "unsafe": 1,
-        "manual": 2,
-        "left": 1,
-        "skipped": 1,
-        "errors": 1,
-    }
-    assert document["sites"][1]["reasons"][0] == {
-        "code": "MR112",
-        "title": "stop",
-        "level": "manual",
-        "path": "a.py",
-        "line": 2,
-        "column": 5,
-        "message": "why",
-        "next_step": "do",
-    }
-    assert document["changed"] == ["a.py"]
-    assert document["errors"][0]["path"] == os.fsdecode(b"\xff.py")
-
-
-def test_json_is_documented() -> None:
-    page = (Path(__file__).resolve().parent.parent / "docs" / "json.md").read_text(encoding="utf-8")
-    document = json.loads(as_json(REPORT))
-    names = {*document, *document["summary"], *document["sites"][0], *document["sites"][1]["reasons"][0]}
-    assert [name for name in sorted(names) if f"`{name}`" not in page] == []

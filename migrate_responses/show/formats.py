@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from migrate_responses.config import Options
     from migrate_responses.results import FlowResult
     from migrate_responses.session import Outcome
+    from migrate_responses.show.since import Since
 
 TERMINAL = "terminal"
 
 # name -> (module, function)
 _FORMATS: dict[str, tuple[str, str]] = {
-    "json": ("migrate_responses.show.report", "as_json"),
+    "json": ("migrate_responses.show.document", "as_json"),
 }
 
 NAMES = (TERMINAL, *_FORMATS)
@@ -45,7 +46,9 @@ class Report:
     sources: Mapping[str, bytes]  # every file that was read, by path as shown
     date: str | None = None
     name: str = ""  # of the project, or empty if there are several
-    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by path as shown; see find/owners.py
+    since: Since | None = None  # compared with an earlier report, if that was asked for
+    # By path as shown; see find/owners.py.
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     _texts: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

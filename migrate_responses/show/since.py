@@ -1,0 +1,181 @@
+"""What changed between an earlier report and this one.
+
+Calls are matched by file, scope, text and order, never by line. A call that is no longer there counts
+as migrated if its scope, or at least its file, holds more calls on the Responses API than before; else
+it is gone.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from migrate_responses.results import Verdict
+
+HELD = (Verdict.UNSAFE, Verdict.MANUAL)
+
+
+class SinceError(Exception):
+    """What --since names cannot be compared with; the text says why."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A call as one of the two reports has it."""
+
+    path: str
+    line: int
+    scope: str
+    text: str
+    verdict: Verdict
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Since:
+    """The difference. What was migrated or is gone is told as it was, the rest as it is."""
+
+    label: str  # the git revision or the file that was compared with
+    before: Mapping[str, int]  # the calls then: "sites", each verdict, and "on_responses"
+    migrated: tuple[Entry, ...] = ()
+    gone: tuple[Entry, ...] = ()
+    new: tuple[Entry, ...] = ()
+    held: tuple[Entry, ...] = ()  # could be migrated then, are held back now
+    freed: tuple[Entry, ...] = ()  # were held back then, can be migrated now
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+        """The entries under the words that tell what became of them."""
+        return (
+            ("migrated", self.migrated),
+            ("can be migrated now", self.freed),
+            ("newly held back", self.held),
+            ("new", self.new),
+            ("gone", self.gone),
+        )
+
+
+def compare(label: str, earlier: Mapping[str, Any], later: Mapping[str, Any]) -> Since:
+    """The difference between two reports, as the documents that docs/json.md describes.
+
+    Raises :class:`SinceError` if the earlier one is none.
+    """
+    try:
+        before, then = _entries(earlier), _moved(earlier)
+        figures = {name: int(earlier["summary"][name]) for name in ("sites", *_VERDICTS, "on_responses")}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SinceError(f"{label} is not a report that can be compared with") from error
+    now, grown = _entries(later), _moved(later)
+    grown.subtract(then)
+    pairs: list[tuple[Entry, Entry]] = []
+    before, now = _paired(before, now, pairs, _as_before, _in_place)
+    migrated, before = _taken(before, grown, lambda entry: (entry.path, entry.scope))
+    before, now = _paired(before, now, pairs, _in_file, _in_moved_file)
+    others, before = _taken(before, _by_file(grown), lambda entry: entry.path)
+    return Since(
+        label,
+        figures,
+        migrated=_ordered([*migrated, *others]),
+        gone=_ordered(before),
+        new=_ordered(now),
+        held=_ordered(b for a, b in pairs if a.verdict is Verdict.MIGRATED and b.verdict in HELD),
+        freed=_ordered(b for a, b in pairs if a.verdict in HELD and b.verdict is Verdict.MIGRATED),
+    )
+
+
+_VERDICTS = tuple(verdict.value for verdict in Verdict)
+
+
+def _entries(document: Mapping[str, Any]) -> list[Entry]:
+    return [
+        Entry(
+            str(site["path"]),
+            int(site["line"]),
+            str(site["scope"]),
+            str(site["text"]),
+            Verdict(site["verdict"]),
+            tuple(dict.fromkeys(str(reason["code"]) for reason in site["reasons"])),
+        )
+        for site in document["sites"]
+    ]
+
+
+def _moved(document: Mapping[str, Any]) -> Counter[tuple[str, str]]:
+    """The calls on Responses of each file and scope."""
+    return Counter(
+        {
+            (str(file["path"]), str(scope)): int(count)
+            for file in document["files"]
+            for scope, count in file["on_responses"].items()
+        }
+    )
+
+
+def _by_file(grown: Mapping[tuple[str, str], int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for (path, _), count in grown.items():
+        found[path] += count
+    return found
+
+
+# What makes two entries one call, from the surest on.
+_Key = Callable[[Entry], Hashable]
+
+
+def _as_before(entry: Entry) -> Hashable:
+    return entry.path, entry.scope, entry.text, entry.verdict, entry.codes
+
+
+def _in_place(entry: Entry) -> Hashable:
+    return entry.path, entry.scope, entry.text
+
+
+def _in_file(entry: Entry) -> Hashable:
+    return entry.path, entry.text
+
+
+def _in_moved_file(entry: Entry) -> Hashable:
+    return posixpath.basename(entry.path), entry.scope, entry.text
+
+
+def _paired(
+    before: Sequence[Entry], now: Sequence[Entry], pairs: list[tuple[Entry, Entry]], *keys: _Key
+) -> tuple[list[Entry], list[Entry]]:
+    """Add to ``pairs`` what is the same by one of ``keys``, in order; returns the rest of both."""
+    olds, news = list(before), list(now)
+    for key in keys:
+        waiting: dict[Hashable, list[Entry]] = {}
+        for entry in news:
+            waiting.setdefault(key(entry), []).append(entry)
+        left: list[Entry] = []
+        for entry in olds:
+            same = waiting.get(key(entry))
+            if same:
+                pairs.append((entry, same.pop(0)))
+            else:
+                left.append(entry)
+        rest = {id(entry) for entries in waiting.values() for entry in entries}
+        olds, news = left, [entry for entry in news if id(entry) in rest]
+    return olds, news
+
+
+def _taken(
+    entries: Sequence[Entry], room: Counter[Any], place: Callable[[Entry], Any]
+) -> tuple[list[Entry], list[Entry]]:
+    """The entries for which ``room`` has one more call at their place, which is used up; and the others."""
+    taken: list[Entry] = []
+    left: list[Entry] = []
+    for entry in entries:
+        if room[place(entry)] > 0:
+            room[place(entry)] -= 1
+            taken.append(entry)
+        else:
+            left.append(entry)
+    return taken, left
+
+
+def _ordered(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    return tuple(sorted(entries, key=lambda entry: (entry.path, entry.line, entry.text)))
