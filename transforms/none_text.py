@@ -1,0 +1,244 @@
+"""Whether anybody notices that the text of an answer was None and is "" now (MR310, trap E1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import libcst as cst
+
+from ..decide.escapes import Way
+from ..know.kinds import Const, Kind, Shape, Site, Value
+from ..know.modules import Module, bound_by, walk
+from .context import Context
+from .response_format import may_refuse
+from .stream_parts import leaves
+
+_WAYS = (Way.DISPLAY, Way.ARGUMENT, Way.TEXT, Way.RETURN, Way.STORE, Way.YIELD)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the code says about texts that are None."""
+
+    apart: frozenset[Site]  # tells None from "", or waits for the error that None causes
+    asked: frozenset[Site]  # asks whether the text is None
+
+
+def none_is_seen(context: Context, site: Site) -> bool:
+    """Whether the text can have been None, and somebody would notice."""
+    told = told_by(context)
+    if site in told.apart:
+        return True
+    request = context.request(site)
+    if not (request.passes_tools or may_refuse(context, site)):
+        return site in told.asked and _leaves_unasked(context, site)
+    for form in ("object", "dict"):
+        for escape in context.escapes.of(Shape(Kind.CONTENT, site, form)):
+            if escape.way in _WAYS:
+                return True
+    return _kept(context, site)
+
+
+def _leaves_unasked(context: Context, site: Site) -> bool:
+    """Whether the text of a plain call, which the code expects to be None at times, goes out unasked.
+
+    What a function returns is not looked at: the function has asked, or its callers do.
+    """
+    escapes = [
+        escape
+        for form in ("object", "dict")
+        for escape in context.escapes.of(Shape(Kind.CONTENT, site, form))
+        if escape.way in _WAYS and isinstance(escape.node, _WRITTEN)
+    ]
+    if any(escape.direct and not _is_told(escape.node, escape.module) for escape in escapes):
+        return True
+    return any(not escape.direct for escape in escapes) and _is_gathered(context, site)
+
+
+_WRITTEN = (cst.Name, cst.Attribute, cst.Subscript, cst.Dict, cst.List)
+
+
+def _is_told(node: cst.CSTNode, module: Module) -> bool:
+    """Whether ``node`` stands where it is known not to be None, for the code has asked."""
+    return is_guarded(node, module) or _is_after_a_test(node, module)
+
+
+def _is_gathered(context: Context, site: Site) -> bool:
+    """Whether the text goes into a list or a dict unasked."""
+    for node, module, shapes in context.shaped:
+        if any(shape.site is site and shape.kind is Kind.CONTENT for shape in shapes):
+            parent = module.parents.get(node)
+            call = module.parents.get(parent) if isinstance(parent, cst.Arg) else None
+            func = call.func if isinstance(call, cst.Call) else None
+            added = isinstance(func, cst.Attribute) and func.attr.value in ("append", "insert", "add")
+            if (added or isinstance(parent, (cst.Element, cst.DictElement))) and not _is_told(node, module):
+                return True
+    return False
+
+
+def told_by(context: Context) -> Told:
+    """What the code says about the texts of all sites."""
+    known = _TOLD.get(context)
+    if known is None:
+        known = _TOLD[context] = _listen(context)
+    return known
+
+
+_TOLD: WeakKeyDictionary[Context, Told] = WeakKeyDictionary()
+
+
+def _listen(context: Context) -> Told:
+    nones: set[Site] = set()
+    empties: set[Site] = set()
+    both: set[Site] = set()
+    for node, module, shapes in context.shaped:
+        sites = {shape.site for shape in shapes if shape.kind is Kind.CONTENT}
+        if not sites or not isinstance(node, cst.BaseExpression):
+            continue
+        parent = module.parents.get(node)
+        if isinstance(parent, cst.Match) or (isinstance(parent, cst.Attribute) and is_caught(node, module)):
+            both |= sites
+        elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
+            other = compared(node, module)
+            if other is not None and is_none(other):
+                nones |= sites
+                if not all(map(_text_or_none, context.project.values(node))):
+                    both |= sites  # others put their own empty texts there
+            elif isinstance(other, cst.SimpleString) and other.evaluated_value == "":
+                empties |= sites
+        elif _is_type_test(parent, module):
+            nones |= sites
+    for site in nones & empties:
+        detail = 'the code tells None from "", and an answer without text is "" now'
+        context.unsafe(site.node, site.module, [site], "MR310", detail)
+    return Told(frozenset(both | (nones & empties)), frozenset(nones))
+
+
+def _is_type_test(parent: cst.CSTNode | None, module: Module) -> bool:
+    """``isinstance(text, str)``."""
+    call = module.parents.get(parent) if isinstance(parent, cst.Arg) else None
+    func = call.func if isinstance(call, cst.Call) else None
+    return isinstance(func, cst.Name) and func.value == "isinstance"
+
+
+def compared(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
+    """The other side of a comparison with ``node``."""
+    parent = module.parents[node]
+    comparison = parent if isinstance(parent, cst.Comparison) else module.parents[parent]
+    assert isinstance(comparison, cst.Comparison)
+    if len(comparison.comparisons) != 1:
+        return None
+    return comparison.comparisons[0].comparator if comparison.left is node else comparison.left
+
+
+def is_caught(node: cst.CSTNode, module: Module) -> bool:
+    """Whether a handler around ``node`` waits for the error that None gives."""
+    below: cst.CSTNode = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return False
+        if isinstance(parent, cst.Try) and parent.body is below:
+            for handler in parent.handlers:
+                names = {
+                    inner.value for inner in walk(handler.type or handler.body) if isinstance(inner, cst.Name)
+                }
+                if handler.type is not None and names & {"AttributeError", "TypeError"}:
+                    return True
+        below = parent
+    return False
+
+
+def _kept(context: Context, site: Site) -> bool:
+    """Whether the text is put where its being None can be told later: a message, a dict, an attribute."""
+    for node, module, shapes in context.shaped:
+        if any(shape.site is site and shape.kind is Kind.CONTENT for shape in shapes):
+            parent = module.parents.get(node)
+            if isinstance(parent, cst.DictElement) and parent.value is node:
+                return True
+    return False
+
+
+def is_guarded(node: cst.CSTNode, module: Module) -> bool:
+    """Whether ``node`` stands under a test of itself: ``if message.content: print(message.content)``."""
+    text = module.tree.code_for_node(node)
+    below = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return False
+        if (
+            isinstance(parent, (cst.If, cst.IfExp))
+            and parent.body is below
+            and _asks(parent.test, text, module)
+        ):
+            return True
+        below = parent
+    return False
+
+
+def _asks(test: cst.BaseExpression, text: str, module: Module) -> bool:
+    """Whether a condition holds only where the expression ``text`` does."""
+    match test:
+        case cst.BooleanOperation(operator=cst.And(), left=left, right=right):
+            return _asks(left, text, module) or _asks(right, text, module)
+        case cst.Comparison(
+            left=left,
+            comparisons=[cst.ComparisonTarget(operator=cst.IsNot() | cst.NotEqual(), comparator=other)],
+        ):
+            return is_none(other) and module.tree.code_for_node(left) == text
+        case _:
+            return module.tree.code_for_node(test) == text
+
+
+def is_none(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _text_or_none(value: Value) -> bool:
+    if isinstance(value, Const):
+        return value.value is None
+    return isinstance(value, Shape) and value.kind is Kind.CONTENT
+
+
+def _is_after_a_test(node: cst.CSTNode, module: Module) -> bool:
+    """Whether the text was asked for None before, and the code left, or gave it a value."""
+    text = module.tree.code_for_node(node)
+    below = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.IndentedBlock, cst.Module)):
+            for statement in parent.body:
+                if statement is below:
+                    break
+                if _settles(statement, text, module):
+                    return True
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return False
+        below = parent
+    return False
+
+
+def _settles(statement: cst.CSTNode, text: str, module: Module) -> bool:
+    match statement:
+        case cst.If(test=test, body=body):
+            written = any(text in bound_by(inner) for inner in walk(body))
+            return (leaves(body) or written) and _denies(test, text, module)
+        case cst.SimpleStatementLine(body=[cst.Assert(test=test)]):
+            return _asks(test, text, module)
+        case _:
+            return False
+
+
+def _denies(test: cst.BaseExpression, text: str, module: Module) -> bool:
+    """Whether a condition holds wherever ``text`` is None."""
+    match test:
+        case cst.BooleanOperation(operator=cst.Or(), left=left, right=right):
+            return _denies(left, text, module) or _denies(right, text, module)
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            asked = inner.args[0].value if isinstance(inner, cst.Call) and inner.args else inner
+            return module.tree.code_for_node(asked) == text
+        case cst.Comparison(
+            left=left, comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.Equal(), comparator=other)]
+        ):
+            return is_none(other) and module.tree.code_for_node(left) == text
+        case _:
+            return False
