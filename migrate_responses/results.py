@@ -36,7 +36,10 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding. ``line`` and ``column`` are 1-based; 0 means the file as a whole."""
+    """One finding. ``line`` and ``column`` are 1-based; 0 means the file as a whole.
+
+    In a notebook, ``cell`` counts all cells from 1, and lines are those of the cell.
+    """
 
     code: str
     path: str
@@ -45,6 +48,7 @@ class Diagnostic:
     level: Level
     message: str
     next_step: str = ""
+    cell: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class SiteResult:
     flow: int  # number of the flow it belongs to, unique in one run
     reasons: tuple[Diagnostic, ...] = ()
     scope: str = ""  # the classes and functions around it, dotted; empty at module level
+    cell: int = 0  # of a notebook
 
 
 class Role(enum.Enum):
@@ -82,6 +87,7 @@ class FlowPlace:
     column: int
     end_line: int
     code: str = ""  # the rule behind an edit or a reason
+    cell: int = 0  # of a notebook
 
 
 @dataclass(frozen=True)

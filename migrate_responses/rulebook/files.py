@@ -135,4 +135,16 @@ FILES: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skip",
         PROJECT,
     ),
+    Rule(
+        "MR913",
+        "Part of a document not read",
+        MANUAL,
+        "A cell or block that does not parse, a doctest, a block that does not say that it is Python, or a magic"
+        " such as `%%writefile` or `%timeit`: it spells Chat Completions, or uses a name of a flow, and is not"
+        " rewritten. A flow whose names it uses stays too, since half of it cannot be seen.",
+        "",
+        "",
+        PROJECT,
+        step="change it by hand",
+    ),
 )
