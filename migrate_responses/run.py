@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 
 import libcst as cst
 
+from . import progress
 from .config import Settings
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
@@ -78,9 +79,12 @@ class Inspection:
         self._errors: list[Diagnostic] = []
         self.edited: set[str] = set()  # the files that flows reach into, migrated or not
         self.flows: list[Flow] = []  # as decided by ``results``
-        self._modules = [
-            module for path in sorted(sources) if (module := self._parse(path, sources[path])) is not None
-        ]
+        self._modules: list[Module] = []
+        for number, path in enumerate(sorted(sources)):
+            progress.note("reading", number, len(sources))
+            module = self._parse(path, sources[path])
+            if module is not None:
+                self._modules.append(module)
 
     def _parse(self, path: str, data: bytes) -> Module | None:
         try:
@@ -102,6 +106,7 @@ class Inspection:
         return module
 
     def results(self) -> Results:
+        progress.note("following the calls")
         project = Project(self._modules)
         project.assume(self._settings.assume_clients)
         project.solve()
@@ -214,7 +219,8 @@ class Inspection:
             imports = Imports(plan, self._migrated(found))
             files: list[FileResult] = []
             faults = 0
-            for module in self._modules:
+            for number, module in enumerate(self._modules):
+                progress.note("rewriting", number, len(self._modules))
                 try:
                     comments = todo.edits(module, wanted.get(module, {}), is_free)
                     files.append(self._file(module, edits.get(module, []), comments, imports))
