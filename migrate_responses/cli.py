@@ -190,11 +190,20 @@ def check(request: Request, allow_todo: bool) -> int:
     "--format", "form", type=click.Choice(formats.NAMES), default=formats.TERMINAL, show_default=True
 )
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Instead of standard output.")
-def report(request: Request, form: str, output: str | None) -> int:
-    """List every call in PATHS (default: here), what becomes of it and why. Nothing is written."""
+@click.option(
+    "--since",
+    metavar="REF|FILE",
+    help="Also tell what changed since a git revision, or since a report made with --format json.",
+)
+@click.option("--date", "dated", is_flag=True, help="Put today's date into the report.")
+def report(request: Request, form: str, output: str | None, since: str | None, dated: bool) -> int:
+    """List every call in PATHS (default: here), what becomes of it and why. Nothing is written.
+
+    The same code gives the same report, unless it is asked for the date.
+    """
     from migrate_responses import commands
 
-    return commands.report(request, form, output)
+    return commands.report(request, form, output, since, dated)
 
 
 @cli.command()

@@ -9,8 +9,8 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TextIO
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -21,6 +21,10 @@ from migrate_responses.results import Diagnostic, Verdict
 from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project, outcome, sources
 from migrate_responses.show import summary
 from migrate_responses.show.screen import Screen
+
+if TYPE_CHECKING:
+    from migrate_responses.show.formats import Report
+    from migrate_responses.show.since import Since
 
 EXIT_FINDINGS = 1
 EXIT_ERROR = 2
@@ -128,17 +132,41 @@ def check(request: Request, allow_todo: bool) -> int:
     return _status(EXIT_FINDINGS if remaining else 0, result)
 
 
-def report(request: Request, form: str, output: str | None) -> int:
+def report(request: Request, form: str, output: str | None, since: str | None, dated: bool) -> int:
     """The inventory in one of the formats."""
     from migrate_responses.show import formats
 
     runs = _migrate(request)
     result = outcome(runs)
-    found = formats.Report(result, request.options, sources(runs), **_about(runs, result))
+    date = _today() if dated else None
+    found = formats.Report(result, request.options, sources(runs), date, **_about(runs, result))
+    if since is not None:
+        found = replace(found, since=_since(request, since, found))
     with _output(output) as stream:
         formats.show(found, form, stream, request.no_color)
     _tell(request, request.err(), result, done=False)
     return _status(0, result)
+
+
+def _today() -> str:
+    """The day for a report; that of ``SOURCE_DATE_EPOCH``, where a build asks for it."""
+    from datetime import datetime, timezone
+
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    asked = epoch.isdecimal()
+    now = datetime.fromtimestamp(int(epoch), timezone.utc) if asked else datetime.now().astimezone()
+    return now.date().isoformat()
+
+
+def _since(request: Request, given: str, report: Report) -> Since:
+    from migrate_responses import earlier
+    from migrate_responses.show.since import SinceError
+
+    try:
+        with _progress(request):
+            return earlier.since(given, report, request.paths, engine())
+    except SinceError as error:
+        raise click.UsageError(f"--since: {error}.") from error
 
 
 def _about(runs: Sequence[Run], result: Outcome) -> dict[str, Any]:

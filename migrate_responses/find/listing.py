@@ -43,8 +43,8 @@ _GIT_LOCATION = {
 }
 
 
-def run_git(root: str, *arguments: str) -> bytes | None:
-    """What git prints when asked in ``root``, or None if it is missing or refuses.
+def run_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes | None:
+    """What git prints when asked in ``root`` and given ``stdin``, or None if it is missing or refuses.
 
     The file system monitor is switched off: it is a program named by the repository's own configuration.
     """
@@ -52,9 +52,10 @@ def run_git(root: str, *arguments: str) -> bytes | None:
 
     environment = {name: value for name, value in os.environ.items() if name not in _GIT_LOCATION}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
+    environment["GIT_NO_LAZY_FETCH"] = "1"  # nothing goes over the network
     command = ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments]
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+        done = subprocess.run(command, env=environment, input=stdin, capture_output=True, check=False)
     except OSError:
         return None
     return done.stdout if done.returncode == 0 else None
