@@ -1,0 +1,206 @@
+"""Differences as data for the page: hunks of rows, each with its old line, its new line, or both.
+
+The page draws a diff only when somebody opens it, so what is kept here is small and is no markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from migrate_responses.secrets import masked
+from migrate_responses.show.html_code import CLASSES, Line, highlighted
+from migrate_responses.source import decode
+
+CONTEXT = 3
+CHANGED = len(CLASSES)
+"""Added to the style of a run that the other line does not have."""
+
+_LARGEST = 4000  # pairs of lines to compare in one block; in a larger one, lines are paired in order
+_ALIKE = 0.25  # how much of two lines must be the same for them to stand side by side
+_WORDS = re.compile(r"\w+|\s+|.")
+
+Cell = list[object]
+"""A line: text, style, text, style, ..."""
+Row = tuple[Cell | None, Cell | None]
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """Some lines of a file, before and after; ``old`` and ``new`` are the numbers of the first ones."""
+
+    old: int
+    new: int
+    rows: tuple[Row, ...]
+    changes: bool = True
+
+    @property
+    def end(self) -> int:
+        """The line of the old text after the last one here."""
+        return self.old + sum(old is not None for old, _ in self.rows)
+
+    def data(self) -> list[object]:
+        """``[old, new, changes, rows]``, with rows of one cell where both lines are the same."""
+        rows = [[old] if old is new else [old, new] for old, new in self.rows]
+        return [self.old, self.new, int(self.changes), rows]
+
+
+class FileDiff:
+    """The hunks of one file. Lines that stay as they are can be added as hunks of their own."""
+
+    def __init__(self, path: str, before: bytes, after: bytes) -> None:
+        self._path = path
+        self._text, changed = _text(before), _text(after)
+        groups = list(_groups(_split(self._text), _split(changed)))
+        ends = [(group[-1][2], group[-1][4]) for group in groups]
+        self._old = highlighted(path, self._text, ends[-1][0]) if groups else []
+        new = highlighted(path, changed, ends[-1][1]) if groups else []
+        self.hunks = [_hunk(group, self._old, new) for group in groups]
+        rows = [row for hunk in self.hunks for row in hunk.rows if row[0] is not row[1]]
+        self.added = sum(new is not None for _, new in rows)
+        self.removed = sum(old is not None for old, _ in rows)
+
+    def at(self, lines: Iterable[int]) -> list[int]:
+        """The numbers of the hunks that hold one of ``lines`` of the old text."""
+        wanted = set(lines)
+        return [
+            number
+            for number, hunk in enumerate(self.hunks)
+            if any(hunk.old <= line < hunk.end for line in wanted)
+        ]
+
+    def around(self, line: int) -> list[int]:
+        """The hunk that holds ``line``, or else a new one that shows it; none if there is no such line."""
+        found = self.at([line])
+        if found:
+            return found[:1]
+        if line > len(self._old):
+            self._old = highlighted(self._path, self._text)
+        if not 1 <= line <= len(self._old):
+            return []
+        first = max(1, line - CONTEXT)
+        cells = [_cell(old) for old in self._old[first - 1 : line + CONTEXT]]
+        self.hunks.append(Hunk(first, first, tuple((cell, cell) for cell in cells), changes=False))
+        return [len(self.hunks) - 1]
+
+
+_Opcode = tuple[str, int, int, int, int]
+
+
+def _text(data: bytes) -> str:
+    """The text of a file, keys masked; bytes that cannot be decoded are written out."""
+    try:
+        text = decode(data).text
+    except (SyntaxError, ValueError, LookupError):
+        text = data.decode("utf-8", "backslashreplace")
+    return masked(text)
+
+
+def _split(text: str) -> list[str]:
+    return re.split("\r\n|\r|\n", text)
+
+
+def _groups(old: list[str], new: list[str]) -> Iterator[list[_Opcode]]:
+    if old != new:
+        yield from SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT)
+
+
+def _hunk(group: Sequence[_Opcode], old: list[Line], new: list[Line]) -> Hunk:
+    rows: list[Row] = []
+    for what, old_first, old_last, new_first, new_last in group:
+        before, after = old[old_first:old_last], new[new_first:new_last]
+        if what == "equal":
+            rows += [(cell, cell) for cell in map(_cell, before)]
+        else:
+            rows += _paired(before, after)
+    return Hunk(group[0][1] + 1, group[0][3] + 1, tuple(rows))
+
+
+def _paired(before: list[Line], after: list[Line]) -> Iterator[Row]:
+    """Rows for the lines of a change: those that are alike side by side, in order."""
+    at_old, at_new = 0, 0
+    for old, new in [*_alike(before, after), (len(before), len(after))]:
+        yield from ((_cell(line), None) for line in before[at_old:old])
+        yield from ((None, _cell(line)) for line in after[at_new:new])
+        if old < len(before):
+            yield _compared(before[old], after[new])
+        at_old, at_new = old + 1, new + 1
+
+
+def _alike(before: list[Line], after: list[Line]) -> list[tuple[int, int]]:
+    """The pairs of lines, by index and in order, that have the most in common together."""
+    if len(before) * len(after) > _LARGEST:
+        return [(at, at) for at in range(min(len(before), len(after)))]
+    old, new = ([Counter(re.findall(r"\w+", _plain(line))) for line in lines] for lines in (before, after))
+    best: list[list[tuple[float, list[tuple[int, int]]]]] = [[(0.0, [])] * (len(new) + 1)]
+    for row, words in enumerate(old):
+        line = [best[row][0]]
+        for column, others in enumerate(new):
+            share = _share(words, others)
+            score, pairs = max(best[row][column + 1], line[column], key=lambda entry: entry[0])
+            before_score, before_pairs = best[row][column]
+            if share >= _ALIKE and before_score + share > score:
+                score, pairs = before_score + share, [*before_pairs, (row, column)]
+            line.append((score, pairs))
+        best.append(line)
+    return best[-1][-1][1]
+
+
+def _share(one: Counter[str], other: Counter[str]) -> float:
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 0.0
+
+
+def _compared(old: Line, new: Line) -> Row:
+    """Two lines side by side, with what differs marked."""
+    words, others = _WORDS.findall(_plain(old)), _WORDS.findall(_plain(new))
+    removed: list[range] = []
+    added: list[range] = []
+    starts, other_starts = _starts(words), _starts(others)
+    for what, i, j, k, m in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
+        if what != "equal":
+            removed.append(range(starts[i], starts[j]))
+            added.append(range(other_starts[k], other_starts[m]))
+    return _cell(old, _legible(removed, _plain(old))), _cell(new, _legible(added, _plain(new)))
+
+
+def _legible(parts: list[range], text: str) -> list[range]:
+    """``parts`` without those that are blank, and as one where no word is between them."""
+    found: list[range] = []
+    for part in parts:
+        if not text[part.start : part.stop].strip():
+            continue
+        if found and not re.search(r"\w", text[found[-1].stop : part.start]):
+            found[-1] = range(found[-1].start, part.stop)
+        else:
+            found.append(part)
+    return found
+
+
+def _starts(words: list[str]) -> list[int]:
+    starts = [0]
+    for word in words:
+        starts.append(starts[-1] + len(word))
+    return starts
+
+
+def _plain(line: Line) -> str:
+    return "".join(text for text, _ in line)
+
+
+def _cell(line: Line, marked: Sequence[range] = ()) -> Cell:
+    cuts = sorted({edge for part in marked for edge in (part.start, part.stop)})
+    cell: Cell = []
+    at = 0
+    for text, style in line:
+        end = at + len(text)
+        edges = [at, *(cut for cut in cuts if at < cut < end), end]
+        for first, last in pairwise(edges):
+            changed = any(first in part for part in marked)
+            cell += [text[first - at : last - at], style + CHANGED * changed]
+        at = end
+    return cell

@@ -1,0 +1,220 @@
+"""The head of the page: what there is, how far it can go, what to do next, and the filters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from migrate_responses import __version__
+from migrate_responses.results import SiteResult, Verdict
+from migrate_responses.rules import rule
+from migrate_responses.show.formats import Report
+from migrate_responses.show.html_tags import Html, joined, tag
+from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, many
+
+NOBODY = "(nobody)"
+"""Stands for the owner of files without one; no owner in a CODEOWNERS is spelled like that."""
+
+OF_OPENAI = (Verdict.MIGRATED, *HELD_BACK)
+_LEGEND = {
+    Verdict.MIGRATED: ("can be migrated", "apply does it"),
+    Verdict.UNSAFE: ("with unsafe fixes", "behaviour may change"),
+    Verdict.MANUAL: ("held back", "a person has to decide"),
+    Verdict.LEFT: ("other SDKs", "left alone"),
+    Verdict.SKIPPED: ("skipped", "as the project asks"),
+}
+
+Counts = Mapping[Verdict, int]
+
+
+def title(report: Report) -> str:
+    """What the page is called."""
+    return f"{report.name}: Chat Completions to Responses" if report.name else "Chat Completions to Responses"
+
+
+def head(report: Report, controls: Html) -> Html:
+    """The name of the project, how much was looked at, and ``controls`` for the page."""
+    outcome = report.outcome
+    files = len({site.path for site in outcome.sites})
+    facts = (
+        f"{many(len(outcome.sites), 'call')} in {many(files, 'file')}",
+        f"{many(outcome.read, 'file')} read of {outcome.seen:,}",
+        report.date,
+        f"migrate-responses {__version__}",
+    )
+    return tag(
+        "header",
+        tag("p", "Chat Completions ", tag("span", "→", aria_hidden="true"), " Responses", class_="kicker"),
+        tag("h1", report.name or "Report"),
+        tag("ul", (tag("li", fact) for fact in facts if fact), class_="facts"),
+        controls,
+        class_="top",
+    )
+
+
+def progress(report: Report) -> Html:
+    """How many calls can move: in words, as a bar, and by verdict. Each verdict leads to its calls."""
+    counts = Counter(site.verdict for site in report.outcome.sites)
+    openai = sum(counts[verdict] for verdict in OF_OPENAI)
+    if not counts:
+        return tag(
+            "p", f"No Chat Completions calls in {many(report.outcome.seen, 'Python file')}.", class_="lead"
+        )
+    ready = counts[Verdict.MIGRATED]
+    lead = tag(
+        "p",
+        tag("strong", f"{ready:,}"),
+        f" of {many(openai, 'call')} to OpenAI can be migrated now" if openai else " calls go to OpenAI",
+        class_="lead",
+    )
+    words = ", ".join(
+        f"{counts[verdict]} {name}" for verdict, (name, _) in _LEGEND.items() if counts[verdict]
+    )
+    return tag(
+        "section",
+        lead,
+        bar(counts, class_="bar large", role="img", aria_label=words),
+        tag(
+            "ul",
+            (_legend(verdict, counts[verdict]) for verdict in _LEGEND if counts[verdict]),
+            class_="legend",
+        ),
+        class_="progress",
+        aria_label="Progress",
+    )
+
+
+def bar(counts: Counts, full: int = 0, **attributes: str) -> Html:
+    """A bar with one part for each verdict. It is full with ``full`` calls, or with all there are."""
+    total = full or sum(counts.values()) or 1
+    at = 0.0
+    parts: list[Html] = []
+    for verdict in Verdict:
+        width = 1000 * counts.get(verdict, 0) / total
+        if width:
+            parts.append(tag("rect", x=f"{at:.1f}", width=f"{width:.1f}", height="10", class_=verdict.value))
+        at += width
+    shape = {"viewBox": "0 0 1000 10", "preserveAspectRatio": "none"}
+    return tag("svg", parts, **shape, **(attributes or {"class_": "bar", "aria_hidden": "true"}))
+
+
+def steps(report: Report) -> Html | None:
+    """What to type or to read next, the most effective first."""
+    found = list(_steps(report))
+    if not found:
+        return None
+    return tag(
+        "section",
+        tag("h2", "Next", id="next"),
+        tag("ol", (tag("li", step) for step in found)),
+        class_="next",
+        aria_labelledby="next",
+    )
+
+
+def filters(report: Report) -> Html:
+    """The verdicts, rules, owners and files to choose from, each with its calls."""
+    outcome = report.outcome
+    owners = report.owners
+    facets = [
+        _facet("verdict", "Verdict", outcome.sites, lambda site: [site.verdict.value], _verdict_name),
+        _facet(
+            "rule", "Reason", outcome.sites, lambda site: [reason.code for reason in site.reasons], _rule_name
+        ),
+    ]
+    if owners:
+        facets.append(
+            _facet("owner", "Owner", outcome.sites, lambda site: owners.get(site.path) or [NOBODY], _plain)
+        )
+    facets.append(_facet("file", "File", outcome.sites, lambda site: [site.path], _path))
+    return joined(facets)
+
+
+def _legend(verdict: Verdict, count: int) -> Html:
+    name, meaning = _LEGEND[verdict]
+    inside = (tag("b", f"{count:,}"), " ", tag("span", name, class_="name"), " ", tag("small", meaning))
+    return tag("li", tag("a", inside, href=f"#verdict={verdict.value}", class_=verdict.value))
+
+
+def _steps(report: Report) -> Iterator[tuple[object, ...]]:
+    sites = report.outcome.sites
+    counts = Counter(site.verdict for site in sites)
+    if ready := counts[Verdict.MIGRATED]:
+        yield f"Migrate {many(ready, 'call')}: ", command("migrate-responses apply")
+    if counts[Verdict.UNSAFE] and not report.options.settings.unsafe_fixes:
+        calls = many(counts[Verdict.UNSAFE], "call")
+        yield f"Read what may change for {calls}, then: ", command("migrate-responses apply --unsafe-fixes")
+    for code, word, where in ASSUMPTIONS:
+        count = sum(any(reason.code == code for reason in site.reasons) for site in sites)
+        if count:
+            link = tag("a", many(count, "call"), href=f"#rule={code}")
+            option = command(f"--assume-responses {word}")
+            yield (
+                link,
+                f" may be free to move: they go to an endpoint {where}. If it serves /responses: ",
+                option,
+            )
+    held = [site for site in sites if site.verdict is Verdict.MANUAL]
+    if held:
+        codes = Counter(code for site in held for code in {reason.code for reason in site.reasons})
+        links = (
+            (
+                ", " if at else "",
+                tag("a", rule(code).title, href=f"#rule={code}&verdict=manual"),
+                f" ({count:,})",
+            )
+            for at, (code, count) in enumerate(codes.most_common(3))
+        )
+        yield f"Decide about {many(len(held), 'call')}. What holds most of them back: ", links, "."
+    if counts[Verdict.MIGRATED] + len(held) + counts[Verdict.UNSAFE]:
+        yield "Keep new ones out, in CI: ", command("migrate-responses check --allow-todo")
+
+
+def command(words: str) -> Html:
+    """Something to type."""
+    return tag("code", words, class_="command")
+
+
+def _facet(
+    name: str,
+    legend: str,
+    sites: Iterable[SiteResult],
+    values: Callable[[SiteResult], Iterable[str]],
+    shown: Callable[[str], Html],
+) -> Html | None:
+    counts: dict[str, Counter[Verdict]] = {}
+    for site in sites:
+        for value in dict.fromkeys(values(site)):
+            counts.setdefault(value, Counter())[site.verdict] += 1
+    if not counts:
+        return None
+    ordered = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
+    most = ordered[0][1].total()
+    choices = [
+        tag(
+            "label",
+            tag("input", type="checkbox", name=name, value=value),
+            tag("span", shown(value), class_="name", title=value if name in {"file", "owner"} else None),
+            tag("span", count.total(), class_="count"),
+            bar(count, most),
+        )
+        for value, count in ordered
+    ]
+    return tag("fieldset", tag("legend", legend), tag("div", choices, class_="choices"), data_facet=name)
+
+
+def _verdict_name(value: str) -> Html:
+    return tag("span", _LEGEND[Verdict(value)][0], class_=f"dot {value}")
+
+
+def _rule_name(code: str) -> Html:
+    return joined((tag("b", code), " ", rule(code).title))
+
+
+def _plain(value: str) -> Html:
+    return joined([value])
+
+
+def _path(path: str) -> Html:
+    folder, _, name = path.rpartition("/")
+    return joined((tag("b", name), " ", tag("span", folder, class_="folder") if folder else None))

@@ -1,0 +1,232 @@
+"""The list of calls, file by file, and the diffs that the page draws when a call is opened."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from migrate_responses.results import Diagnostic, FlowResult, Role, SiteResult, Verdict
+from migrate_responses.rules import rule
+from migrate_responses.show.formats import Report
+from migrate_responses.show.html_diff import FileDiff
+from migrate_responses.show.html_tags import Html, joined, prose, raw, tag
+from migrate_responses.show.summary import many
+
+BADGES = {
+    Verdict.MIGRATED: "ready",
+    Verdict.UNSAFE: "unsafe",
+    Verdict.MANUAL: "held back",
+    Verdict.LEFT: "other SDK",
+    Verdict.SKIPPED: "skipped",
+}
+_LONGEST = 160  # characters of a source line
+_MOST = 8  # other files, and other calls, to name for one call
+
+
+@dataclass(frozen=True)
+class Sites:
+    """The files of a report that have calls in them or change, and what is to be shown of each."""
+
+    report: Report
+
+    @cached_property
+    def by_path(self) -> dict[str, list[SiteResult]]:
+        """The calls of each file, in order; none for a file that changes because of calls elsewhere."""
+        outcome = self.report.outcome
+        paths = {site.path for site in outcome.sites} | {file.path for file in outcome.changed}
+        found: dict[str, list[SiteResult]] = {path: [] for path in sorted(paths)}
+        for site in sorted(outcome.sites, key=lambda site: (site.line, site.column)):
+            found[site.path].append(site)
+        return found
+
+    @cached_property
+    def _diffs(self) -> dict[str, FileDiff]:
+        changed = {file.path: (file.before, file.after) for file in self.report.outcome.changed}
+        sources = self.report.sources
+        same = {path: (sources[path], sources[path]) for path in self.by_path if path in sources}
+        return {path: FileDiff(path, *texts) for path, texts in {**same, **changed}.items()}
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {path: number for number, path in enumerate(self.by_path)}
+
+    @cached_property
+    def _flows(self) -> dict[int, list[SiteResult]]:
+        found: dict[int, list[SiteResult]] = {}
+        for site in self.report.outcome.sites:
+            if site.flow:
+                found.setdefault(site.flow, []).append(site)
+        return found
+
+    def render(self) -> Html:
+        """The list."""
+        return joined(self._file(path, sites) for path, sites in self.by_path.items())
+
+    def data(self) -> Html:
+        """The diffs, for :meth:`render`'s references to them: call it afterwards."""
+        return joined(
+            tag(
+                "script",
+                embedded([hunk.data() for hunk in diff.hunks]),
+                type="application/json",
+                id=f"f{number}",
+            )
+            for path, number in self._numbers.items()
+            if (diff := self._diffs.get(path)) is not None and diff.hunks
+        )
+
+    def _file(self, path: str, sites: Sequence[SiteResult]) -> Html:
+        owners = self.report.owners.get(path, ())
+        folder, _, name = path.rpartition("/")
+        heading = tag("h3", tag("span", f"{folder}/", class_="folder") if folder else None, name)
+        head = tag(
+            "header",
+            heading,
+            [tag("span", owner, class_="owner") for owner in owners],
+            tag("span", tally(site.verdict for site in sites), class_="tally"),
+        )
+        rows = tag("ol", (tag("li", self._site(site)) for site in sites)) if sites else None
+        number = self._numbers[path]
+        found = joined([head, rows, self._whole(path)])
+        return tag(
+            "section", found, class_="file", data_path=path, data_owners=" ".join(owners), data_file=number
+        )
+
+    def _whole(self, path: str) -> Html | None:
+        diff = self._diffs.get(path)
+        if diff is None or not diff.added + diff.removed:
+            return None
+        hunks = ",".join(str(number) for number, hunk in enumerate(diff.hunks) if hunk.changes)
+        counts = (
+            tag("span", f"+{diff.added}", class_="plus"),
+            " ",
+            tag("span", f"\u2212{diff.removed}", class_="minus"),
+        )
+        summary = tag("summary", "Diff of the file ", counts)
+        return tag("details", summary, class_="whole", data_diff=f"{self._numbers[path]}:{hunks}")
+
+    def _site(self, site: SiteResult) -> Html:
+        codes = list(dict.fromkeys(reason.code for reason in site.reasons))
+        summary = tag(
+            "summary",
+            tag("span", site.line, class_="line"),
+            tag("span", tag("code", self._source(site)), self._scope(site), class_="what"),
+            tag("span", " ".join(codes), class_="codes") if codes else None,
+            tag("span", BADGES[site.verdict], class_=f"badge {site.verdict.value}"),
+        )
+        return tag(
+            "details",
+            summary,
+            tag("div", self._reasons(site), self._together(site), class_="body"),
+            class_="site",
+            data_at=f"{site.path}:{site.line}:{site.column}",
+            data_verdict=site.verdict.value,
+            data_rules=" ".join(codes),
+            data_line=site.line,
+            data_diff=" ".join(self._parts(site)),
+        )
+
+    def _source(self, site: SiteResult) -> str:
+        """The line of the call as written, or the callee if the line is not at hand."""
+        lines = self.report.excerpt(site.path, site.line, site.line)
+        text = lines[0][1].strip() if lines else site.text
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+    @staticmethod
+    def _scope(site: SiteResult) -> Html | None:
+        return tag("span", site.scope, class_="scope") if site.scope else None
+
+    def _reasons(self, site: SiteResult) -> Html | None:
+        if not site.reasons:
+            return None
+        return tag(
+            "ul", (tag("li", diagnosis(reason, site.path)) for reason in site.reasons), class_="reasons"
+        )
+
+    def _together(self, site: SiteResult) -> Html | None:
+        """The other calls of the flow."""
+        others = [other for other in self._flows.get(site.flow, ()) if other is not site]
+        if not others:
+            return None
+        links = [self._link(other, site.path) for other in others[:_MOST]]
+        more = f" and {many(len(others) - _MOST, 'more call')}" if len(others) > _MOST else ""
+        return tag("p", "Moves together with ", _enumerated(links), more, ".", class_="together")
+
+    @staticmethod
+    def _link(site: SiteResult, seen_from: str) -> Html:
+        where = f"{site.path}:{site.line}:{site.column}"
+        words = f"line {site.line}" if site.path == seen_from else f"{site.path}:{site.line}"
+        return tag("a", words, href="#", class_="at", data_at=where)
+
+    def _parts(self, site: SiteResult) -> Iterator[str]:
+        """``file:hunk,hunk`` for each file that shows the flow of ``site``, its own first."""
+        flow = self.report.flows.get(site.flow)
+        lines = _lines(flow) if flow else {}
+        here = lines.pop(site.path, set()) | {
+            reason.line for reason in site.reasons if reason.path == site.path
+        }
+        own = self._diffs.get(site.path)
+        if own is not None:
+            hunks = sorted({*own.at(here), *own.around(site.line)})
+            yield f"{self._numbers[site.path]}:{','.join(map(str, hunks))}"
+        others = {path: self._diffs[path].at(found) for path, found in lines.items() if path in self._diffs}
+        for path in [path for path, hunks in others.items() if hunks][:_MOST]:
+            yield f"{self._numbers[path]}:{','.join(map(str, others[path]))}"
+
+
+def diagnosis(diagnostic: Diagnostic, seen_from: str = "") -> Html:
+    """One reason, note or error: its rule, its place, what it says, and what to do next."""
+    where = diagnostic.path if diagnostic.path != seen_from else ""
+    line = f"line {diagnostic.line}" if diagnostic.line and not where else str(diagnostic.line or "")
+    place = ":".join(part for part in (where, line) if part)
+    step = diagnostic.next_step
+    if step.startswith("migrate-responses explain"):  # the code beside it leads there
+        step = ""
+    return joined(
+        (
+            rule_link(diagnostic.code),
+            " ",
+            tag("b", rule(diagnostic.code).title),
+            tag("span", place, class_="place") if place else None,
+            tag("span", prose(_sentence(diagnostic.message)), class_="message"),
+            tag("span", tag("b", "Next"), " ", prose(_sentence(step)), class_="step") if step else None,
+        )
+    )
+
+
+def rule_link(code: str) -> Html:
+    """A link to the text of a rule on this page."""
+    return tag("a", code, href=f"#{code}", class_="rule")
+
+
+def tally(verdicts: Iterable[Verdict]) -> str:
+    """``3 ready, 1 held back``."""
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]:,} {BADGES[verdict]}" for verdict in Verdict if counts[verdict])
+
+
+def embedded(value: object) -> Html:
+    """``value`` as JSON that cannot end the script element around it, nor begin a comment in it."""
+    written = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    for character in "<>&":  # they are in strings alone
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return raw(written)
+
+
+def _lines(flow: FlowResult) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for place in flow.places:
+        if place.role is not Role.CLIENT:
+            found.setdefault(place.path, set()).update(range(place.line, place.end_line + 1))
+    return found
+
+
+def _enumerated(items: Iterable[Html]) -> Html:
+    return joined((", " if at else "", item) for at, item in enumerate(items))
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
