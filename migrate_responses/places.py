@@ -4,49 +4,39 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import libcst as cst
-from libcst.metadata import CodeRange, PositionProvider
 
 from .decide.plan import Reason
 from .know.modules import Module
+from .positions import Positions
 from .results import Diagnostic, Level
 from .rules import rule
 from .secrets import masked
-
-
-class _Positions(PositionProvider):
-    """The positions of a tree, without the visit of all its nodes that a metadata wrapper makes besides."""
-
-    def of(self, tree: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
-        self._gen_impl(tree)
-        return {node: place for node, place in self._computed.items() if isinstance(place, CodeRange)}
 
 
 @dataclass
 class Places:
     """Positions of one run, worked out only for the modules that are asked about."""
 
-    _positions: dict[Module, Mapping[cst.CSTNode, CodeRange]] = field(default_factory=dict)
+    _positions: dict[Module, Positions] = field(default_factory=dict)
 
     def position(self, node: cst.CSTNode, module: Module) -> tuple[int, int]:
         """Line and column of ``node``, 1-based; (0, 0) if it does not stand in the module."""
-        found = self._in(module).get(node)
-        return (found.start.line, found.start.column + 1) if found is not None else (0, 0)
+        return self._in(module).start(node) or (0, 0)
 
     def last_line(self, node: cst.CSTNode, module: Module) -> int:
         """Where the simple statement around ``node`` ends; in the head of a compound one, ``node`` itself."""
         statement = module.statement(node)
         whole = statement if isinstance(statement, cst.SimpleStatementLine) else node
-        found = self._in(module).get(whole)
-        return found.end.line if found is not None else 0
+        found = self._in(module).end(whole)
+        return found[0] if found is not None else 0
 
-    def _in(self, module: Module) -> Mapping[cst.CSTNode, CodeRange]:
+    def _in(self, module: Module) -> Positions:
         positions = self._positions.get(module)
         if positions is None:
-            positions = self._positions[module] = _Positions().of(module.tree)
+            positions = self._positions[module] = Positions(module.tree)
         return positions
 
     def diagnostic(self, reason: Reason) -> Diagnostic:
