@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from .config import Settings
+from .documents.edge import Documents
 from .programs import split
 from .results import Diagnostic, FileResult, Results, Verdict, joined
 from .room import uncollected, with_deep_stack
@@ -31,8 +32,11 @@ class Choice:
         self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None = None
     ) -> None:
         self._unsafe = settings.unsafe_fixes
+        self._documents = Documents(sources)
         self._looks: list[Inspection] = []
-        self.results: Results = with_deep_stack(lambda: self._look_at(sources, settings, writable))
+        python, paths = self._documents.python, self._documents.writable(writable)
+        results = with_deep_stack(lambda: self._look_at(python, settings, paths))
+        self.results: Results = self._documents.results(results)
 
     def _look_at(
         self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
@@ -51,7 +55,7 @@ class Choice:
         for first, look in self._numbered():
             for flow in look.flows:
                 if flow.verdict(self._unsafe) is Verdict.MIGRATED:
-                    doubts = look.diagnostics(flow)
+                    doubts = tuple(map(self._documents.diagnostic, look.diagnostics(flow)))
                     rules = {edit.code for edit in flow.edits} | {doubt.code for doubt in doubts}
                     yield Offer(flow.number + first, frozenset(rules), doubts)
 
@@ -68,7 +72,7 @@ class Choice:
         for first, look in self._numbered():
             chosen = [flow for flow in look.flows if flow.number + first in flows]
             changed += [file for file in look.only(chosen, todos) if file.changed]
-        return tuple(sorted(changed, key=lambda file: file.path))
+        return tuple(self._documents.files(changed))
 
     def _numbered(self) -> Iterator[tuple[int, Inspection]]:
         """The looks, each with what its flow numbers are raised by where results are joined."""

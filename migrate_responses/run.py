@@ -15,6 +15,8 @@ from .decide.escapes import Escapes
 from .decide.flows import Flow, causes, flows
 from .decide.lookalikes import Leftover, leftovers
 from .decide.plan import Edit, Plan, Reason
+from .documents.edge import Documents
+from .documents.names import inert_lines
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
@@ -41,7 +43,9 @@ def migrate(
     only the ones in ``writable`` (all, without it) may change. Nothing is read, written or run. A
     file that cannot be parsed is an error in the results and does not stop the others.
     """
-    return with_deep_stack(lambda: _in_parts(sources, settings, writable))
+    documents = Documents(sources)
+    python, paths = documents.python, documents.writable(writable)
+    return documents.results(with_deep_stack(lambda: _in_parts(python, settings, paths)))
 
 
 def _in_parts(sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None) -> Results:
@@ -287,6 +291,8 @@ class Inspection:
         if edits:
             tree = imports.settle(module, tree)
         code = with_ending(tree.code, module.tree.code, module.text)
+        if inert_lines(code) != inert_lines(module.text):
+            raise ValueError("what stands for magics and cells would change")
         if edits:
             _check(module, code)
         return FileResult(module.path, before, self._decoded[module].encode(code))

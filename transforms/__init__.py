@@ -32,6 +32,7 @@ from . import (
     tools,
     types,
     unfollowed,
+    unread,
 )
 from .context import Context
 
@@ -59,4 +60,5 @@ RULES: tuple[Callable[[Context], None], ...] = (
     types.plan,
     doubles.plan,
     unfollowed.plan,
+    unread.plan,
 )

@@ -89,6 +89,7 @@ def _consider(
     first = module.statement(made)
     if (
         module.parents.get(first) is not module.parents.get(line)
+        or module.cell(first) != module.cell(line)
         or known.is_taken(first)
         or known.is_taken(line)
     ):

@@ -94,7 +94,7 @@ def settle(module: Module, tree: cst.Module, wanted: Iterable[Wanted], kept: Con
         if item.local in present:
             continue
         present.add(item.local)
-        home = _home(lines, item)
+        home = _home(module, lines, item)
         if home is None:
             tree = _on_top(tree, item)
         else:
@@ -179,7 +179,7 @@ def _words(text: str) -> set[str]:
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 
-def _home(lines: list[_Line], item: Wanted) -> _Line | None:
+def _home(module: Module, lines: list[_Line], item: Wanted) -> _Line | None:
     """The import that ``item`` joins, or stands beside."""
     beside = next((line for line in lines if item.beside and item.beside in _locals([line])), None)
     same = [
@@ -198,6 +198,8 @@ def _home(lines: list[_Line], item: Wanted) -> _Line | None:
     if beside is not None:
         return beside
     openai = [line for line in lines if _head(line.node).partition(".")[0] == "openai"]
+    if module.is_notebook and openai:
+        return openai[0]  # the others may stand in cells below those that use the name
     return openai[-1] if openai else None
 
 
@@ -210,15 +212,31 @@ def _head(node: cst.ImportFrom | cst.Import) -> str:
 def _on_top(tree: cst.Module, item: Wanted) -> cst.Module:
     """``item`` after the last import at the top of the file."""
     position = 0
+    if any(map(syntax.is_border, tree.body)):
+        return _in_first_cell(tree, item)
     for number, statement in enumerate(tree.body):
-        if isinstance(statement, cst.SimpleStatementLine) and isinstance(
-            statement.body[0], (cst.Import, cst.ImportFrom)
-        ):
+        if _is_import(statement):
             position = number + 1
         elif number == 0 and _is_docstring(statement):
             position = 1
     line = cst.parse_statement(f"from {item.module} import {item.name}\n")
     return tree.with_changes(body=[*tree.body[:position], line, *tree.body[position:]])
+
+
+def _in_first_cell(tree: cst.Module, item: Wanted) -> cst.Module:
+    """``item`` below the first imports of a notebook or text, or at the beginning of its first code."""
+    imports = [number for number, one in enumerate(tree.body) if _is_import(one)]
+    position = imports[0] if imports else 1
+    while position < len(tree.body) and _is_import(tree.body[position]):
+        position += 1
+    line = cst.parse_statement(f"from {item.module} import {item.name}\n")
+    return tree.with_changes(body=[*tree.body[:position], line, *tree.body[position:]])
+
+
+def _is_import(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(
+        statement.body[0], (cst.Import, cst.ImportFrom)
+    )
 
 
 def _is_docstring(statement: cst.CSTNode) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 import libcst as cst
@@ -10,6 +11,7 @@ from ..decide.plan import Apply, Edit
 from ..know.modules import Module
 
 PREFIX = "# TODO(migrate-responses):"
+_CODE = re.compile(r"\bMR\d{3}\b")
 
 
 def edits(
@@ -19,6 +21,10 @@ def edits(
 
     Comments of statements that are not free stay as they are.
     """
+    if module.is_snippet:
+        return  # a text is for readers, and the report is for who migrates
+    if module.is_notebook:
+        wanted = _by_cell(module, wanted)
     statements = set(wanted)
     if PREFIX in module.text:
         statements.update(node for node in module.parents if _has_todo(node) and is_free(node))
@@ -27,6 +33,21 @@ def edits(
             statements.discard(module.tree.body[0])
     for node in statements:
         yield _edit(module, node, _statement(wanted.get(node)))
+
+
+def _by_cell(module: Module, wanted: Mapping[cst.CSTNode, str]) -> dict[cst.CSTNode, str]:
+    """``wanted`` with one comment for each cell, above the first of its statements."""
+    found: dict[int, list[cst.CSTNode]] = {}
+    for node in module.parents:
+        if node in wanted:
+            found.setdefault(module.cell(node), []).append(node)
+    result: dict[cst.CSTNode, str] = {}
+    for first, *others in found.values():
+        result[first] = wanted[first]
+        codes = sorted({code for other in others for code in _CODE.findall(wanted[other])})
+        if codes:
+            result[first] = f"{wanted[first].removesuffix('.')}; more in this cell: {', '.join(codes)}."
+    return result
 
 
 def _edit(module: Module, node: cst.CSTNode, apply: Apply) -> Edit:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from ..documents import names
 from ..know import models
 from ..know.graph import Var
 from ..know.kinds import (
@@ -172,7 +173,8 @@ class Escapes:
         """The callees of ``call`` that are not the project's, nor known to pass values on."""
         callees = self._project.callees.get(call, {})
         if not callees:
-            yield _text(call.node.func, call.module)
+            name = _text(call.node.func, call.module)
+            yield names.described(name) if names.is_inert(name) else name
         for callee in callees:
             match callee:
                 case External(path="builtins.setattr") if len(call.arguments) > 1:
@@ -258,6 +260,17 @@ class Escapes:
                     self._note(self._project.vars.get(value), way, "a format string", value, module)
                 case _:
                     continue
+        if module.is_notebook:
+            self._displayed(module)
+
+    def _displayed(self, module: Module) -> None:
+        """What the cells of a notebook show: the value of a last expression without a semicolon."""
+        for cell in module.cells:
+            match cell[-1]:
+                case cst.SimpleStatementLine(body=[*_, cst.Expr(value=value, semicolon=cst.MaybeSentinel())]):
+                    self._note(self._project.vars.get(value), Way.DISPLAY, "the cell", value, module)
+                case _:
+                    continue
 
     def _outlet(self, module: Module, node: cst.CSTNode) -> str | None:
         """Who outside the project receives what the function around ``node`` returns."""
@@ -268,7 +281,8 @@ class Escapes:
         if function.escaped:
             return f"whoever calls `{function.name}`"
         private = function.name.startswith("_") or function.name == "main"
-        if self._packaged and not private and (not function.callers or self._is_exported(function)):
+        packaged = self._packaged and not module.is_notebook and not module.is_snippet
+        if packaged and not private and (not function.callers or self._is_exported(function)):
             return f"callers of the public `{function.name}`"
         return None
 

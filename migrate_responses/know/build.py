@@ -26,7 +26,18 @@ class Builder(Expressions):
 
     def build(self) -> None:
         """Build the whole module."""
-        self.block(self.module.tree.body)
+        cells = self.module.cells
+        if len(cells) < 2:
+            self.block(self.module.tree.body)
+            return
+        # Cells are run in any order, again and again: each begins with what any of them may have left.
+        left: Env = {name: Var() for name in self._locals(self.module.tree.body)}
+        for cell in cells:
+            self.env = dict(left)
+            self.block(cell)
+            for name, var in left.items():
+                if self.env[name] is not var:
+                    self.solver.flow(self.env[name], var)
 
     def block(self, statements: Iterable[cst.CSTNode]) -> bool:
         pushed = 0

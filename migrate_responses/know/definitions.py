@@ -103,6 +103,8 @@ class Definitions(Foreign):
 
     def outer_name(self, module: Module, name: str) -> Var:
         """A name that no scope of ``module`` binds: a builtin, or from a star import."""
+        if name == "display" and module.is_notebook:
+            return self._external("IPython.display.display", 0)
         if name in builtins.__dict__:
             return self._external(f"builtins.{name}", 0)
         for star in module.externals:

@@ -6,11 +6,13 @@ import posixpath
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, TypeGuard
 
 import libcst as cst
 
+from ..documents import names
 from ..import_path import on_path, shared
 from .graph import Var
 from .kinds import External
@@ -108,6 +110,36 @@ class Module:
     externals: list[External] = field(default_factory=list)  # from x import * of unknown modules
 
     @property
+    def is_notebook(self) -> bool:
+        """Whether it runs cell by cell, and shows the last expression of each."""
+        return names.is_notebook(self.path)
+
+    @property
+    def is_snippet(self) -> bool:
+        """Whether it stands in a text for people to read."""
+        return names.is_snippet(self.path)
+
+    @cached_property
+    def cells(self) -> list[list[cst.SimpleStatementLine | cst.BaseCompoundStatement]]:
+        """The statements of each cell or block; all that there are in a module without such."""
+        found: list[list[cst.SimpleStatementLine | cst.BaseCompoundStatement]] = [[]]
+        for statement in self.tree.body:
+            if is_border(statement):
+                found.append([])
+            else:
+                found[-1].append(statement)
+        return [cell for cell in found if cell]
+
+    @cached_property
+    def _cell_of(self) -> dict[cst.CSTNode, int]:
+        return {statement: number for number, cell in enumerate(self.cells) for statement in cell}
+
+    def cell(self, node: cst.CSTNode) -> int:
+        """Which of the ``cells`` holds ``node``."""
+        known = self._cell_of
+        return next((known[outer] for outer in (node, *self.ancestors(node)) if outer in known), -1)
+
+    @property
     def names_openai(self) -> bool:
         return "openai" in self.text
 
@@ -135,6 +167,15 @@ class Module:
             if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
                 return parent
         return None
+
+
+def is_border(statement: cst.CSTNode) -> bool:
+    """Whether ``statement`` stands for the beginning of a cell or block."""
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Name(value=name))]):
+            return names.is_border(name)
+        case _:
+            return False
 
 
 def scan(module: Module) -> None:
@@ -300,7 +341,9 @@ def dotted(node: cst.CSTNode) -> str:
 
 
 def module_name(path: str) -> tuple[str, bool]:
-    """``src/app/__init__.py`` -> ("src.app", True)."""
+    """``src/app/__init__.py`` -> ("src.app", True). No import can mean what is called like a document."""
+    if names.is_notebook(path) or names.is_snippet(path):
+        return path.replace(".", ":").replace("/", "."), False
     parts = list(PurePosixPath(path).with_suffix("").parts)
     is_package = bool(parts) and parts[-1] == "__init__"
     if is_package:

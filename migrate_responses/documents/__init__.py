@@ -1,0 +1,1 @@
+"""Python in notebooks and texts: translated to modules before a run, and its results back afterwards."""

@@ -1,0 +1,210 @@
+"""IPython's own syntax in a cell: magics, shell commands and help, made inert and put back.
+
+Each of them becomes a call of a name that no rule knows, on as many lines, with the names it uses as
+arguments; so what it binds stays bound, and values that it takes are seen to leave.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from . import names
+
+# Cell magics that run the cell as Python in the notebook's own namespace, at once or by and by.
+_PYTHON_CELLS = frozenset(
+    "blocks capture debug heat memit mprun prun scalene snakeviz time timed timeit wandb with_retry".split()
+)
+# Cell magics whose text is not Python of this kernel and takes nothing from it.
+_FOREIGN_CELLS = frozenset(
+    "bash bigquery cmd cython file html javascript js latex markdown perl powershell pypy python python2"
+    " python3 ruby script sh sql svg system writefile".split()
+)
+# Line magics whose words are not names of the notebook, but for what is spelled {name} or $name.
+_PLAIN_LINES = frozenset(
+    "alias aimport autoreload bookmark cat cd cls conda config cp dotenv env install_ext ipython less load"
+    " load_ext ls mamba man matplotlib micromamba mkdir more mv pip precision pwd pylab reload_ext rm rmdir"
+    " run set_env sx system tensorboard unload_ext uv writefile".split()
+)
+# What may stand in a cell of one line without its percent sign.
+_AUTOMAGIC = re.compile(r"(?:pip3?|conda|mamba|micromamba|uv|cd|ls|cat|mkdir|rm|pwd)(?:[ \t]+[^=\s(\[.,].*)?")
+_LINE = re.compile(r"[ \t]*(?P<sign>%%?|!!?|\?\??|/(?=\w)|[,;](?=\w))(?P<rest>.*)", re.DOTALL)
+_ASSIGNED = re.compile(
+    r"(?P<target>[ \t]*[A-Za-z_][\w.,\[\]\"' \t*()]*?[ \t]*=[ \t]*)(?P<sign>!|%)(?P<rest>.*)", re.DOTALL
+)
+_HELP = re.compile(r"[ \t]*(?:[^#\s]*?=[ \t]*)?%{0,2}(?!\d)[\w*.]+(?:\[[^\]]*\][\w.]*)*\?\??[ \t]*\Z")
+_EXPANDED = re.compile(r"\{([^{}]*)\}|\$\{?([A-Za-z_]\w*)")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_QUOTED = re.compile(r"(?:\"\"\"|'''|\"|')")
+
+
+@dataclass
+class Inert:
+    """What was made inert in one document, by the text that stands for it."""
+
+    originals: dict[str, str] = field(default_factory=dict)
+
+    def replace(self, original: str, used: Iterable[str], name: Callable[[int], str] = names.magic) -> str:
+        """A call with the names ``used``, on as many lines as ``original``."""
+        arguments = ", ".join(dict.fromkeys(word for word in used if not keyword.iskeyword(word)))
+        ends = "".join(re.findall(r"\r?\n", original))
+        call = f"{name(len(self.originals))}({arguments}{ends})"
+        self.originals[call] = original
+        return call
+
+    def forget(self, count: int) -> None:
+        """Keep the first ``count`` alone."""
+        for call in list(self.originals)[count:]:
+            del self.originals[call]
+
+    def restore(self, text: str) -> str:
+        """``text`` with everything put back."""
+        if "__" in text:
+            for call, original in self.originals.items():
+                text = text.replace(call, original)
+        return text
+
+
+def mask(cell: str, inert: Inert) -> str:
+    """``cell`` as Python, line for line."""
+    first = cell.lstrip()
+    if first.startswith("%%") and not first.rstrip().endswith("?"):
+        return _cell_magic(cell, inert)
+    if "\n" not in cell.strip() and _AUTOMAGIC.fullmatch(cell.strip()) and not _is_python(cell):
+        return inert.replace(cell, _expanded(cell))
+    return "".join(_masked(_physical(cell), inert))
+
+
+def _cell_magic(cell: str, inert: Inert) -> str:
+    start = len(cell) - len(cell.lstrip())
+    line, end, body = cell[start:].partition("\n")
+    name = re.match(r"%%(\w*)", line)
+    word = name.group(1) if name else ""
+    if word in _PYTHON_CELLS:
+        head = line.removesuffix("\r")
+        return f"{cell[:start]}{inert.replace(head, words(head))}{line[len(head) :]}{end}{mask(body, inert)}"
+    used = _expanded(line) if word.lower() in _FOREIGN_CELLS else words(cell)
+    return cell[:start] + inert.replace(cell[start:], used)
+
+
+def _physical(text: str) -> list[str]:
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _masked(lines: list[str], inert: Inert) -> Iterator[str]:
+    state = _State()
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if state.is_fresh:
+            end = at + 1
+            while end < len(lines) and lines[end - 1].rstrip("\r\n").endswith("\\"):
+                end += 1
+            found = _magic("".join(lines[at:end]), line, inert)
+            if found is not None:
+                text, whole = found
+                yield text
+                at = end if whole else at + 1
+                continue
+        state.read(line)
+        yield line
+        at += 1
+
+
+def _magic(whole: str, line: str, inert: Inert) -> tuple[str, bool] | None:
+    """What takes the place of a logical line that is IPython's; whether it takes all of ``whole``."""
+    body = whole.rstrip("\r\n")
+    ending = whole[len(body) :]
+    if found := _LINE.fullmatch(body):
+        indent = body[: found.start("sign")]
+        return indent + inert.replace(body[found.start("sign") :], _used(found)) + ending, True
+    if (found := _ASSIGNED.fullmatch(body)) and _is_target(found["target"]):
+        call = inert.replace(body[found.start("sign") :], _used(found))
+        return found["target"] + call + ending, True
+    stripped = line.rstrip("\r\n")
+    if _HELP.fullmatch(stripped):
+        start = len(stripped) - len(stripped.lstrip())
+        return stripped[:start] + inert.replace(stripped[start:], ()) + line[len(stripped) :], False
+    return None
+
+
+def _used(found: re.Match[str]) -> list[str]:
+    """The names that a magic takes from the notebook."""
+    name = re.match(r"\w*", found["rest"])
+    if not found["sign"].startswith("%") or (name and name.group() in _PLAIN_LINES):
+        return _expanded(found["rest"])
+    return words(found["rest"][name.end() if name else 0 :])
+
+
+def _is_target(text: str) -> bool:
+    return _is_python(f"{text.strip()} 0")
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text.strip())
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def words(text: str) -> list[str]:
+    """All names in ``text``, be it Python or not."""
+    return _WORD.findall(text)
+
+
+def _expanded(text: str) -> list[str]:
+    return [word for code, name in _EXPANDED.findall(text) for word in ([name] if name else words(code))]
+
+
+class _State:
+    """Where Python is after some lines: in brackets, in a string, on a line that goes on."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._quote = ""
+        self._goes_on = False
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the next line begins a statement."""
+        return not self._depth and not self._quote and not self._goes_on
+
+    def read(self, line: str) -> None:
+        """Go on to the end of ``line``."""
+        self._goes_on = False
+        at = 0
+        while at < len(line):
+            at = self._in_string(line, at) if self._quote else self._in_code(line, at)
+        if len(self._quote) == 1 and not self._goes_on:
+            self._quote = ""  # a string that is not closed; the parser will say so
+
+    def _in_code(self, line: str, at: int) -> int:
+        letter = line[at]
+        if letter == "#":
+            return len(line)
+        if letter in "\"'":
+            found = _QUOTED.match(line, at)
+            assert found is not None
+            self._quote = found.group()
+            return found.end()
+        if letter in "([{":
+            self._depth += 1
+        elif letter in ")]}":
+            self._depth = max(0, self._depth - 1)
+        elif letter == "\\" and not line[at + 1 :].strip("\r\n"):
+            self._goes_on = True
+        return at + 1
+
+    def _in_string(self, line: str, at: int) -> int:
+        if line[at] == "\\":
+            self._goes_on = not line[at + 1 :].strip("\r\n")
+            return at + 2
+        if line.startswith(self._quote, at):
+            length = len(self._quote)
+            self._quote = ""
+            return at + length
+        return at + 1

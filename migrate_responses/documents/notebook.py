@@ -1,0 +1,154 @@
+"""Jupyter notebooks: all code cells as one program, and edited cells back into the file's own JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from . import names
+from .magics import Inert, mask, words
+from .program import Piece, Program, Unread, parses
+from .spans import Lines, Value, members, whole
+from .text import NotReadableError, decoded, encoded
+
+
+@dataclass(frozen=True)
+class _Cell:
+    number: int  # from 1, all cells counted
+    source: Value
+
+    @property
+    def text(self) -> str:
+        value = self.source.value
+        return value if isinstance(value, str) else "".join(value)
+
+
+def code(data: bytes) -> bytes:
+    """The code of a notebook, cell after cell, for a search; nothing if it is none."""
+    try:
+        return "\n".join(cell.text for cell in _code_cells(decoded(data))).encode("utf-8", "surrogatepass")
+    except NotReadableError:
+        return b""
+
+
+class Notebook:
+    """A notebook as a program. Raises ``NotReadableError`` if it is none."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self._path = path
+        self._data = data
+        self._text = decoded(data)
+        self._inert = Inert()
+        self._margins: list[str] = []  # of each cell, what IPython takes off its lines
+        self.unread: list[Unread] = []
+        self._cells = list(_code_cells(self._text))
+        pieces = [self._piece(cell) for cell in self._cells]
+        self.programs = [Program(path, pieces)] if pieces else []
+
+    def _piece(self, cell: _Cell) -> Piece:
+        text = cell.text
+        margin = _margin(text)
+        known = len(self._inert.originals)
+        masked = mask(_dedented(text, margin), self._inert)
+        if not names.inert_lines(text) and parses(masked):
+            for call, original in list(self._inert.originals.items())[known:]:
+                line = 1 + masked.count("\n", 0, masked.index(call))
+                why = f"`{original.split(None, 1)[0]}` runs something else than the notebook's own Python"
+                self.unread.append(Unread(original, line, why, cell.number))
+            self._margins.append(margin)
+            return Piece(masked, 1, cell.number, (len(margin),) * (masked.count("\n") + 1 if margin else 0))
+        self._inert.forget(known)
+        self.unread.append(Unread(text, 1, "the cell does not parse", cell.number, True))
+        self._margins.append("")
+        return Piece(self._inert.replace(text, words(text), names.unread), 1, cell.number)
+
+    def encode(self, texts: Mapping[str, str]) -> bytes:
+        """The notebook with ``texts``, the edited programs by path, in its cells."""
+        edited = texts.get(self._path)
+        if edited is None:
+            return self._data
+        program = self.programs[0]
+        before, after = program.split(program.text), program.split(edited)
+        ascii_only = self._text.isascii() and "\\u" in self._text
+        parts: list[str] = []
+        at = 0
+        for cell, margin, old, new in zip(self._cells, self._margins, before, after, strict=True):
+            if old != new:
+                lines = Lines(self._text, cell.source)
+                text = _indented(self._inert.restore(new), margin)
+                parts += [self._text[at : cell.source.start], lines.rewritten(text, ascii_only)]
+                at = cell.source.end
+        return encoded("".join([*parts, self._text[at:]]), self._data)
+
+
+def _margin(text: str) -> str:
+    """The white space before all lines of a cell, which IPython takes off."""
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    margin = first[: len(first) - len(first.lstrip())]
+    return margin if _indented(_dedented(text, margin), margin) == text else ""
+
+
+def _dedented(text: str, margin: str) -> str:
+    return "\n".join(line.removeprefix(margin) for line in text.split("\n")) if margin else text
+
+
+def _indented(text: str, margin: str) -> str:
+    return "\n".join(margin + line if line.strip() else line for line in text.split("\n")) if margin else text
+
+
+def _code_cells(text: str) -> Iterator[_Cell]:
+    """The code cells of a notebook for Python; none of any other. Raises ``NotReadableError``."""
+    try:
+        book = whole(text)
+    except json.JSONDecodeError as error:
+        raise NotReadableError("MR901", error.lineno, f"is not a notebook: {error.msg}") from error
+    except RecursionError as error:
+        raise NotReadableError("MR904", 0, "is nested too deeply") from error
+    if not isinstance(book.value, dict) or not _is_python(book.value.get("metadata")):
+        return
+    number = 0
+    for sheet in _sheets(text, book):
+        for value in members(text, sheet.start):
+            number += 1
+            cell = value.value
+            if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+                continue
+            if cell.get("language", "python") != "python":
+                continue
+            for member in members(text, value.start):
+                if member.key in ("source", "input") and _is_text(member.value):
+                    yield _Cell(number, member)
+
+
+def _sheets(text: str, book: Value) -> Iterator[Value]:
+    """The arrays of cells: one, or in the third version of the format one for each worksheet."""
+    for member in members(text, book.start):
+        if member.key == "cells" and isinstance(member.value, list):
+            yield member
+        elif member.key == "worksheets" and isinstance(member.value, list):
+            for sheet in members(text, member.start):
+                if isinstance(sheet.value, dict):
+                    yield from (
+                        inner
+                        for inner in members(text, sheet.start)
+                        if inner.key == "cells" and isinstance(inner.value, list)
+                    )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
+    )
+
+
+def _is_python(metadata: object) -> bool:
+    """Whether the kernel is one for Python, as it is when nothing is said."""
+    if not isinstance(metadata, dict):
+        return True
+    kernel, info = (
+        value if isinstance(value := metadata.get(key), dict) else {}
+        for key in ("kernelspec", "language_info")
+    )
+    language = str(kernel.get("language") or info.get("name") or "").lower()
+    return language in ("", "ipython", "python") or language.startswith("python")
