@@ -186,12 +186,8 @@ def _is_exported(context: Context, module: Module, scope: Scope, names: tuple[st
     for other in context.project.modules:
         if other is module:
             continue
-        for node in other.parents:
-            if (
-                isinstance(node, cst.ImportAlias)
-                and isinstance(node.name, cst.Name)
-                and node.name.value in names
-            ):
+        for node in other.of(cst.ImportAlias):
+            if isinstance(node.name, cst.Name) and node.name.value in names:
                 return True
     return False
 

@@ -24,7 +24,7 @@ class Replacements:
         self._context = context
         self._module = module
         self.functions: list[Function] = []
-        for node in module.parents:
+        for node in module.of(cst.Call, cst.Assign, cst.Arg):
             for value in _given(node, known):
                 self._add(value)
         for function in self.functions:  # grows while it is read: functions hand the request on
@@ -56,8 +56,8 @@ class Replacements:
 
     def unclear(self) -> Iterator[cst.BaseExpression]:
         """Uses of a whole request that may look at the names of its arguments."""
-        for node in self._module.parents:
-            if not isinstance(node, cst.Name) or not self.functions or not self.is_request(node):
+        for node in self._module.of(cst.Name) if self.functions else ():
+            if not self.is_request(node):
                 continue
             parent = self._module.parents.get(node)
             match parent:

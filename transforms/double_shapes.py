@@ -67,7 +67,7 @@ class Shapes:
         return not isinstance(module.parents.get(node), cst.Subscript)
 
     def plan(self) -> None:
-        for node in self.module.parents:
+        for node in self.module.of(cst.Call, cst.Attribute, cst.Assign):
             match node:
                 case cst.Call():
                     self._call(node)

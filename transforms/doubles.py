@@ -76,7 +76,7 @@ class _Test:
         shapes = double_shapes.Shapes(self.context, self.module, self.sites)
         shapes.plan()
         self.known |= shapes.known
-        for node in self.module.parents:
+        for node in self.module.of(cst.Attribute, cst.SimpleString, cst.Name, cst.Call):
             match node:
                 case cst.Attribute(
                     value=cst.Attribute(attr=cst.Name(value="chat")), attr=cst.Name(value="completions")
@@ -91,7 +91,7 @@ class _Test:
                 case _:
                     continue
         self.replacements = Replacements(self.context, self.module, self.known)
-        for node in self.module.parents:
+        for node in self.module.of(cst.Call, cst.Subscript, cst.Comparison):
             match node:
                 case cst.Call(
                     func=cst.Attribute(attr=cst.Name(value="assertIn" | "assertNotIn")),
@@ -110,7 +110,7 @@ class _Test:
             self._hold(parameter, f"`{parameter.name.value}` is a parameter of what answers in a test")
         for whole in self.replacements.unclear():
             self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
-        for node in self.module.parents:
+        for node in self.module.of(cst.Attribute, cst.Arg, cst.DictElement, cst.SimpleString):
             self._left(node)
 
     def _edit(self, node: cst.CSTNode, apply: Apply, code: str) -> None:

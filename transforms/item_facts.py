@@ -127,8 +127,8 @@ class Facts:
             elif sites and func.attr.value == "extend":
                 self._send_all(call.arguments[0].var, sites)
         for module in project.modules:
-            for node in module.parents:
-                if isinstance(node, cst.AugAssign) and (sites := self._sites_of(node.target)):
+            for node in module.of(cst.AugAssign):
+                if sites := self._sites_of(node.target):
                     self._send_all(project.vars[node.value], sites)
 
     def _send_all(self, var: Var, sites: set[Site]) -> None:

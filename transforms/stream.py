@@ -87,7 +87,7 @@ def _failures(context: Context, region: Region) -> None:
 def regions(context: Context) -> Iterator[Region]:
     """The loops and functions whose variable is a chunk, or a part of one that is the event now."""
     for module in context.project.modules:
-        for node in module.parents:
+        for node in module.of(cst.For, cst.CompFor, cst.FunctionDef):
             match node:
                 case cst.For(target=cst.Name() as target):
                     sites = _chunk_sites(context, context.project.shapes(target))

@@ -16,14 +16,11 @@ from .context import Context
 def plan(context: Context) -> None:
     """Hold back loops in which usage is acted on before the end is."""
     for module in context.project.modules:
-        for node in module.parents:
-            if isinstance(node, cst.For):
-                sites = {
-                    shape.site for shape in context.project.shapes(node.iter) if shape.kind is Kind.STREAM
-                }
-                if sites and _swaps(context, node, module):
-                    detail = "usage is acted on above the end of the stream, and both come in one event now"
-                    context.unsafe(node, module, sites, "MR404", detail)
+        for node in module.of(cst.For):
+            sites = {shape.site for shape in context.project.shapes(node.iter) if shape.kind is Kind.STREAM}
+            if sites and _swaps(context, node, module):
+                detail = "usage is acted on above the end of the stream, and both come in one event now"
+                context.unsafe(node, module, sites, "MR404", detail)
 
 
 def _swaps(context: Context, loop: cst.For, module: Module) -> bool:

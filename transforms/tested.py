@@ -62,8 +62,8 @@ def _sites(context: Context, module: Module) -> list[Site]:
 
 def _named(context: Context, module: Module) -> set[Module]:
     found = _imported(context, module)
-    for node in module.parents:
-        text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    for node in module.of(cst.SimpleString):
+        text = node.evaluated_value
         if isinstance(text, str) and "." in text and len(text) < 200:
             parts = text.split(".")
             for end in range(len(parts) - 1, 0, -1):
@@ -90,7 +90,7 @@ def _imported(context: Context, module: Module) -> set[Module]:
 
 def _imports(context: Context, module: Module) -> set[Module]:
     found: set[Module] = set()
-    for node in module.parents:
+    for node in module.of(cst.Import, cst.ImportFrom):
         if isinstance(node, cst.ImportFrom):
             head = syntax.dotted(node.module) if node.module is not None else ""
             target = context.project.find_module(module, len(node.relative), head)
@@ -111,10 +111,7 @@ def _imports(context: Context, module: Module) -> set[Module]:
 
 
 def _reads_messages(module: Module) -> bool:
-    return any(
-        isinstance(node, (cst.Subscript, cst.Call)) and key_asked(node) == "messages"
-        for node in module.parents
-    )
+    return any(key_asked(node) == "messages" for node in module.of(cst.Subscript, cst.Call))
 
 
 def key_asked(node: cst.CSTNode) -> str | None:

@@ -74,7 +74,7 @@ class _Types:
         self.needed: list[tuple[str, str, str]] = []  # beside which old name, module, new name
 
     def plan(self) -> None:
-        for node in list(self.module.parents):
+        for node in self.module.of(cst.FunctionDef, cst.AnnAssign, cst.Call, cst.Comparison, cst.Assign):
             match node:
                 case cst.FunctionDef():
                     self._function(node)
@@ -88,8 +88,8 @@ class _Types:
                     self._alias(name, value)
                 case _:
                     continue
-        for node in list(self.module.parents):
-            if isinstance(node, (cst.Name, cst.Attribute)) and node not in self.seen:
+        for node in self.module.of(cst.Name, cst.Attribute):
+            if node not in self.seen:
                 self._other(node)
 
     # -- annotations ---------------------------------------------------------------------
@@ -191,8 +191,8 @@ class _Types:
             self._rewrite(value, list(found))
 
     def _imports(self, module: Module, name: str) -> bool:
-        for node in module.parents:
-            if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+        for node in module.of(cst.ImportFrom):
+            if not isinstance(node.names, cst.ImportStar):
                 head = syntax.dotted(node.module) if node.module is not None else ""
                 named = any(syntax.dotted(alias.name) == name for alias in node.names)
                 if named and self.project.find_module(module, len(node.relative), head) is self.module:
@@ -314,7 +314,7 @@ def _become(result: cst.BaseExpression) -> Callable[[cst.CSTNode, cst.CSTNode], 
 
 def _annotated_with(context: Context, module: Module, name: str) -> Iterator[list[Var | None]]:
     """The variables that are annotated with something that names ``name``."""
-    for node in module.parents:
+    for node in module.of(cst.FunctionDef, cst.AnnAssign):
         match node:
             case cst.FunctionDef():
                 function = context.project.functions.get(node)

@@ -22,7 +22,7 @@ def plan(context: Context) -> None:
     """Hold back the flows of a file that reads such a field of something unknown."""
     for module in dict.fromkeys(site.module for site in context.sites):
         sites = [site for site in context.sites if site.module is module]
-        for node in module.parents:
+        for node in module.of(cst.Attribute, cst.Subscript):
             if _is_telling(node, module) and _is_unknown(context, node, module):
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"

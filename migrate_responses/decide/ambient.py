@@ -58,7 +58,7 @@ class Ambient:
 
     def _imported(self, module: Module) -> Iterator[Module]:
         find = self._project.find_module
-        for node in module.parents:
+        for node in module.of(cst.Import, cst.ImportFrom):
             names: list[tuple[int, str]] = []
             if isinstance(node, cst.Import):
                 names = [(0, dotted(alias.name)) for alias in node.names]
@@ -96,10 +96,9 @@ class Ambient:
         if not any(owner.path == "os.environ" for owner, _ in self._project.external_fields):
             return
         for module in self._project.modules:
-            for node in module.parents:
-                if isinstance(node, cst.Assign):
-                    for target in node.targets:
-                        yield from self._store(target.target, node, module)
+            for node in module.of(cst.Assign):
+                for target in node.targets:
+                    yield from self._store(target.target, node, module)
 
     def _setdefault(self, call: Invocation) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
         for key in call.arguments[0].var.values:

@@ -35,7 +35,7 @@ def replaced(project: Project) -> dict[Client, Replaced]:
     """The clients that the project itself changes: ``client.chat.completions.create = ...``, ``setattr``."""
     found: dict[Client, Replaced] = {}
     for module in project.modules:
-        for node in module.parents:
+        for node in module.of(cst.AssignTarget, cst.Call):
             if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Attribute):
                 if node.target.attr.value in STEPS:
                     owner: cst.CSTNode = node.target.value

@@ -86,7 +86,7 @@ _MODELLED = (
 _ENOUGH = 8
 
 # The nodes at which a value can leave, besides calls.
-_LEAVING = frozenset({cst.Return, cst.Yield, cst.FormattedStringExpression, cst.Assign, cst.BinaryOperation})
+_LEAVING = (cst.Return, cst.Yield, cst.FormattedStringExpression, cst.Assign, cst.BinaryOperation)
 
 
 class Escapes:
@@ -237,9 +237,7 @@ class Escapes:
     # -- statements ----------------------------------------------------------------------
 
     def _module(self, module: Module) -> None:
-        for node in module.parents:
-            if type(node) not in _LEAVING:  # a match over all nodes would cost as much as all the rest
-                continue
+        for node in module.of(*_LEAVING):
             match node:
                 case cst.Return(value=value) if value is not None:
                     function = self._outlet(module, node)

@@ -84,7 +84,7 @@ class _Finder:
         """The leftovers of one file, in source order."""
         found: dict[cst.CSTNode, Leftover] = {}
         has_batch = False
-        for node in module.parents:
+        for node in module.of(cst.Attribute, cst.Call, cst.SimpleString, cst.FormattedString):
             match node:
                 case cst.Attribute():
                     reason = self._attribute(node, module)
@@ -98,12 +98,9 @@ class _Finder:
             if reason is not None:
                 found[node] = Leftover(module, node, _source(module, node), reason)
         if not has_batch:
-            for node in module.parents:
-                if (
-                    isinstance(node, cst.DictElement)
-                    and (reason := self._batch_line(node, module)) is not None
-                ):
-                    found[node] = Leftover(module, node, _source(module, node), reason)
+            for entry in module.of(cst.DictElement):
+                if (reason := self._batch_line(entry, module)) is not None:
+                    found[entry] = Leftover(module, entry, _source(module, entry), reason)
         if len(found) < 2:
             return list(found.values())
         return [found[node] for node in walk(module.tree) if node in found]

@@ -24,8 +24,6 @@ from .kinds import (
 )
 from .modules import Index, Module
 
-_IMPORTS = (cst.Import, cst.ImportFrom)
-
 
 class Definitions(Foreign):
     """What the names of a project stand for, besides values."""
@@ -142,11 +140,10 @@ class Definitions(Foreign):
     def link(self) -> None:
         """Find out which modules import which; to be done before anything is built."""
         for module in self.modules:
-            for node in module.parents:
-                if type(node) in _IMPORTS:
-                    for found in self._imports(module, node):
-                        self.links.setdefault(module, set()).add(found)
-                        self.links.setdefault(found, set()).add(module)
+            for node in module.of(cst.Import, cst.ImportFrom):
+                for found in self._imports(module, node):
+                    self.links.setdefault(module, set()).add(found)
+                    self.links.setdefault(found, set()).add(module)
 
     def _imports(self, module: Module, node: cst.CSTNode) -> Iterator[Module]:
         names: list[tuple[int, str]] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar, overload
 
 import libcst as cst
 
@@ -68,6 +68,8 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         stack.extend(reversed(children(current)))
 
 
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+_Other = TypeVar("_Other", bound=cst.CSTNode)
 ScopeNode = cst.Module | cst.FunctionDef | cst.Lambda | cst.ClassDef
 
 
@@ -108,6 +110,7 @@ class Module:
     parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
     scopes: dict[cst.CSTNode, Scope] = field(default_factory=dict)
     externals: list[External] = field(default_factory=list)  # from x import * of unknown modules
+    _of: dict[tuple[type[cst.CSTNode], ...], list[cst.CSTNode]] = field(default_factory=dict)
 
     @property
     def is_notebook(self) -> bool:
@@ -146,6 +149,20 @@ class Module:
     @property
     def scope(self) -> Scope:
         return self.scopes[self.tree]
+
+    @overload
+    def of(self, kind: type[_Node], /) -> Sequence[_Node]: ...
+    @overload
+    def of(self, kind: type[_Node], other: type[_Other], /) -> Sequence[_Node | _Other]: ...
+    @overload
+    def of(self, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]: ...
+    def of(self, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+        """The nodes of exactly these types, in source order; nobody need look at all the others."""
+        found = self._of.get(kinds)
+        if found is None:
+            wanted = frozenset(kinds)
+            found = self._of[kinds] = [node for node in self.parents if type(node) in wanted]
+        return found
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """What encloses ``node``, innermost first."""

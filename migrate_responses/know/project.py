@@ -119,12 +119,8 @@ class Project(Definitions):
                 if name in self._assumed and param not in self.clients:
                     changed |= self._assume(param, function.parameters[name], function.module, ())
         for module in self.modules:
-            for node in module.parents:
-                if (
-                    isinstance(node, (cst.Name, cst.Attribute))
-                    and node in self.vars
-                    and node not in self.clients
-                ):
+            for node in module.of(cst.Name, cst.Attribute):
+                if node in self.vars and node not in self.clients:
                     name = (node.attr if isinstance(node, cst.Attribute) else node).value
                     if name in self._assumed:
                         changed |= self._assume(node, self.vars[node], module, (name,))
