@@ -34,12 +34,18 @@ class Verdict(enum.Enum):
     SKIPPED = "skipped"  # suppressed by a comment or by --ignore
 
 
+@dataclass(frozen=True, order=True)
+class Cell:
+    """A place in a notebook as a person finds it: cells of all sorts, lines and columns count from 1."""
+
+    number: int
+    line: int
+    column: int
+
+
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding. ``line`` and ``column`` are 1-based; 0 means the file as a whole.
-
-    In a notebook, ``cell`` counts all cells from 1, and lines are those of the cell.
-    """
+    """One finding. ``line`` and ``column`` are 1-based; 0 means the file as a whole."""
 
     code: str
     path: str
@@ -48,7 +54,7 @@ class Diagnostic:
     level: Level
     message: str
     next_step: str = ""
-    cell: int = 0
+    cell: Cell | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ class SiteResult:
     flow: int  # number of the flow it belongs to, unique in one run
     reasons: tuple[Diagnostic, ...] = ()
     scope: str = ""  # the classes and functions around it, dotted; empty at module level
-    cell: int = 0  # of a notebook
+    cell: Cell | None = None
 
 
 class Role(enum.Enum):
@@ -87,7 +93,7 @@ class FlowPlace:
     column: int
     end_line: int
     code: str = ""  # the rule behind an edit or a reason
-    cell: int = 0  # of a notebook
+    cell: Cell | None = None
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,10 @@ class Text:
         self._lines = lines_of(decoded(data))
         self._inert = Inert()
         self.unread: list[Unread] = []
+        self._all = list(_blocks(path, self._lines))
         found: list[tuple[Block, str, _Needs]] = []
-        for block in _blocks(path, self._lines):
-            masked = self._masked(block)
+        for number, block in enumerate(self._all):
+            masked = self._masked(number, block)
             if masked is not None:
                 found.append((block, masked, _needs(masked)))
         self.programs: list[Program] = []
@@ -45,24 +46,32 @@ class Text:
             self.programs.append(Program(name, [_piece(block, masked) for block, masked, _ in members]))
             self._blocks[name] = [block for block, _, _ in members]
 
-    def _masked(self, block: Block) -> str | None:
+    def place(self, program: Program, line: int, column: int) -> tuple[int, int, None]:
+        """Line and column in the file of a place in ``program``."""
+        piece, inside, wide = program.place(line, column)
+        return self._blocks[program.path][piece].first + inside + 1, wide, None
+
+    def place_in(self, piece: int, line: int, column: int) -> tuple[int, int, None]:
+        """The same of a ``column`` (from 1) in a ``line`` (from 0) of the block ``piece``."""
+        block = self._all[piece]
+        return block.first + line + 1, column + len(block.lines[line][0]), None
+
+    def _masked(self, number: int, block: Block) -> str | None:
         """The code of a block as Python, or what stands for it if others may depend on it; or nothing."""
         text = block.text
         if not block.language:
             if parses(text):
-                self._pass_over(block, "the block does not say that it is Python")
+                why = "the block does not say that it is Python"
+                self.unread.append(Unread(text, number, 0, why))
             return None
         known = len(self._inert.originals)
         masked = mask(text, self._inert)
         if not names.inert_lines(text) and parses(masked):
             return masked
         self._inert.forget(known)
-        doctest = _DOCTEST.search(text) is not None
-        self._pass_over(block, "the block has prompts in it" if doctest else "the block does not parse")
+        why = "the block has prompts in it" if _DOCTEST.search(text) else "the block does not parse"
+        self.unread.append(Unread(text, number, 0, why))
         return self._inert.replace(text, words(text), names.unread) if _TELLING.search(text) else None
-
-    def _pass_over(self, block: Block, why: str) -> None:
-        self.unread.append(Unread(block.text, block.first + 1, why))
 
     def encode(self, texts: Mapping[str, str]) -> bytes:
         """The document with ``texts``, the edited programs by name, in its blocks."""
@@ -88,7 +97,7 @@ def _blocks(path: str, lines: Sequence[str]) -> Iterable[Block]:
 
 
 def _piece(block: Block, masked: str) -> Piece:
-    return Piece(masked, block.first + 1, 0, tuple(len(margin) for margin, _, _ in block.lines))
+    return Piece(masked, tuple(len(margin) for margin, _, _ in block.lines))
 
 
 # -- which blocks need one another

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ..results import Diagnostic, FileResult, FlowPlace, Level, Results, SiteResult, Verdict
+from ..results import Cell, Diagnostic, FileResult, FlowPlace, Level, Results, SiteResult, Verdict
 from ..rules import rule
 from . import names
 from .blocks import Text
@@ -70,14 +70,14 @@ class Documents:
         for path, read in self._read.items():
             for unread in read.unread:
                 sites += self._left(path, unread)
-                if names.is_notebook(path) and unread.is_broken and not unread.calls():
-                    notes.append(_diagnostic(path, unread, Level.NOTE))
+                if unread.is_broken and not unread.calls():
+                    notes.append(self._not_read(path, unread, unread.line, Level.NOTE))
         errors = [*self._errors, *map(self.diagnostic, results.errors)]
         return replace(
             results,
             files=tuple(self.files(results.files)),
-            sites=tuple(sorted(sites, key=lambda site: (site.path, site.cell, site.line, site.column))),
-            notes=tuple(sorted(notes, key=lambda note: (note.path, note.cell, note.line))),
+            sites=tuple(sorted(sites, key=lambda site: (site.path, site.line, site.column))),
+            notes=tuple(sorted(notes, key=lambda note: (note.path, note.line, note.column))),
             errors=tuple(errors),
             flows=tuple(
                 replace(flow, places=tuple(map(self._flow_place, flow.places))) for flow in results.flows
@@ -88,9 +88,15 @@ class Documents:
         """The calls in a part that is not read."""
         skipped = _SKIP_FILE.search(self._sources[path]) is not None
         for text, line in unread.calls():
-            reason = replace(_diagnostic(path, unread, Level.MANUAL), line=line)
+            reason = self._not_read(path, unread, line, Level.MANUAL)
             verdict = Verdict.SKIPPED if skipped else Verdict.MANUAL
-            yield SiteResult(path, line, 1, text, verdict, 0, (reason,), cell=unread.cell)
+            yield SiteResult(path, reason.line, reason.column, text, verdict, 0, (reason,), cell=reason.cell)
+
+    def _not_read(self, path: str, unread: Unread, at: int, level: Level) -> Diagnostic:
+        known = rule("MR913")
+        step = known.step if level is known.level else ""
+        line, column, cell = self._read[path].place_in(unread.piece, at, 1)
+        return Diagnostic(known.code, path, line, column, level, unread.why, step, cell)
 
     def files(self, files: Iterable[FileResult]) -> list[FileResult]:
         """The files of a run, with those of one document as one."""
@@ -108,29 +114,23 @@ class Documents:
         return sorted(found, key=lambda file: file.path)
 
     def _site(self, site: SiteResult) -> SiteResult:
-        path, cell, line, column = self._place(site.path, site.line, site.column)
+        path, line, column, cell = self._place(site.path, site.line, site.column)
         reasons = tuple(map(self.diagnostic, site.reasons))
-        return replace(site, path=path, cell=cell, line=line, column=column, reasons=reasons)
+        return replace(site, path=path, line=line, column=column, cell=cell, reasons=reasons)
 
     def diagnostic(self, found: Diagnostic) -> Diagnostic:
         """``found`` with its place in the document."""
-        path, cell, line, column = self._place(found.path, found.line, found.column)
-        return replace(found, path=path, cell=cell, line=line, column=column)
+        path, line, column, cell = self._place(found.path, found.line, found.column)
+        return replace(found, path=path, line=line, column=column, cell=cell)
 
     def _flow_place(self, place: FlowPlace) -> FlowPlace:
-        path, cell, line, column = self._place(place.path, place.line, place.column)
-        end = self._place(place.path, place.end_line, 0)[2]
-        return replace(place, path=path, cell=cell, line=line, column=column, end_line=end)
+        path, line, column, cell = self._place(place.path, place.line, place.column)
+        end = self._place(place.path, place.end_line, 1)[1]
+        return replace(place, path=path, line=line, column=column, cell=cell, end_line=end)
 
-    def _place(self, name: str, line: int, column: int) -> tuple[str, int, int, int]:
+    def _place(self, name: str, line: int, column: int) -> tuple[str, int, int, Cell | None]:
         home = self._homes.get(name)
         if home is None:
-            return name, 0, line, column
+            return name, line, column, None
         path, program = home
-        return path, *program.place(line, column)
-
-
-def _diagnostic(path: str, unread: Unread, level: Level) -> Diagnostic:
-    known = rule("MR913")
-    step = known.step if level is known.level else ""
-    return Diagnostic(known.code, path, unread.line, 1, level, unread.why, step, unread.cell)
+        return (path, *self._read[path].place(program, line, column)) if line else (path, 0, 0, None)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..results import Cell
 from . import names
 from .magics import Inert, mask, words
 from .program import Piece, Program, Unread, parses
@@ -43,25 +44,36 @@ class Notebook:
         self._margins: list[str] = []  # of each cell, what IPython takes off its lines
         self.unread: list[Unread] = []
         self._cells = list(_code_cells(self._text))
-        pieces = [self._piece(cell) for cell in self._cells]
+        pieces = [self._piece(number, cell) for number, cell in enumerate(self._cells)]
         self.programs = [Program(path, pieces)] if pieces else []
 
-    def _piece(self, cell: _Cell) -> Piece:
+    def place(self, program: Program, line: int, column: int) -> tuple[int, int, Cell]:
+        """Line and column in the file, and the place in a cell, of a place in ``program``."""
+        return self.place_in(*program.place(line, column))
+
+    def place_in(self, piece: int, line: int, column: int) -> tuple[int, int, Cell]:
+        """The same of a ``column`` (from 1) in a ``line`` (from 0) of the code cell ``piece``."""
+        cell = self._cells[piece]
+        at = Lines(self._text, cell.source).offset(line, column - 1)
+        row = self._text.count("\n", 0, at) + 1
+        return row, at - self._text.rfind("\n", 0, at), Cell(cell.number, line + 1, column)
+
+    def _piece(self, number: int, cell: _Cell) -> Piece:
         text = cell.text
         margin = _margin(text)
         known = len(self._inert.originals)
         masked = mask(_dedented(text, margin), self._inert)
         if not names.inert_lines(text) and parses(masked):
             for call, original in list(self._inert.originals.items())[known:]:
-                line = 1 + masked.count("\n", 0, masked.index(call))
+                line = masked.count("\n", 0, masked.index(call))
                 why = f"`{original.split(None, 1)[0]}` runs something else than the notebook's own Python"
-                self.unread.append(Unread(original, line, why, cell.number))
+                self.unread.append(Unread(original, number, line, why))
             self._margins.append(margin)
-            return Piece(masked, 1, cell.number, (len(margin),) * (masked.count("\n") + 1 if margin else 0))
+            return Piece(masked, (len(margin),) * (masked.count("\n") + 1))
         self._inert.forget(known)
-        self.unread.append(Unread(text, 1, "the cell does not parse", cell.number, True))
+        self.unread.append(Unread(text, number, 0, "the cell does not parse", True))
         self._margins.append("")
-        return Piece(self._inert.replace(text, words(text), names.unread), 1, cell.number)
+        return Piece(self._inert.replace(text, words(text), names.unread))
 
     def encode(self, texts: Mapping[str, str]) -> bytes:
         """The notebook with ``texts``, the edited programs by path, in its cells."""

@@ -19,12 +19,10 @@ _SPELLED = re.compile(r"\w[\w.\[\]()]*\.chat\.completions\.\w+(?:\.\w+)*")
 
 @dataclass(frozen=True)
 class Piece:
-    """Python in a document, without a line end behind its last line; where that stands."""
+    """Python in a document, without a line end behind its last line."""
 
     text: str
-    line: int  # of its first line
-    cell: int = 0
-    margins: tuple[int, ...] = ()  # what stands before each line
+    margins: tuple[int, ...] = ()  # how much stands before each line
 
 
 @dataclass(frozen=True)
@@ -32,13 +30,13 @@ class Unread:
     """A part of a document that is not read although it is, or may be, Python, and why not."""
 
     text: str
-    line: int
+    piece: int  # of the document's cells or blocks, from 0
+    line: int  # of the text in the piece, from 0
     why: str
-    cell: int = 0
     is_broken: bool = False  # meant as Python, but does not parse
 
     def calls(self) -> list[tuple[str, int]]:
-        """The calls that it spells, each with its line."""
+        """The calls that it spells, each with its line in the piece."""
         return [
             (found.group(), self.line + self.text.count("\n", 0, found.start()))
             for found in _SPELLED.finditer(self.text)
@@ -60,14 +58,11 @@ class Program:
         self._starts = [0, *accumulate(counts)]  # of each piece, the line of its border, from 0
 
     def place(self, line: int, column: int) -> tuple[int, int, int]:
-        """Cell, line and column in the document of what stands at ``line`` and ``column`` here."""
-        number = min(bisect_right(self._starts, line - 1) - 1, len(self._pieces) - 1)
-        if line < 1 or number < 0:
-            return 0, line, column
-        piece = self._pieces[number]
+        """The piece that ``line`` (from 1) is in, the line in the piece (from 0), and the column in the file."""
+        number = max(0, min(bisect_right(self._starts, line - 1) - 1, len(self._pieces) - 1))
         inside = max(line - self._starts[number] - 2, 0)
-        margin = piece.margins[inside] if inside < len(piece.margins) else 0
-        return piece.cell, piece.line + inside, column + margin if column else 0
+        margins = self._pieces[number].margins
+        return number, inside, column + (margins[inside] if column and inside < len(margins) else 0)
 
     def split(self, edited: str) -> list[str]:
         """The texts of the pieces in ``edited``, which is this program after a migration."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -12,6 +13,7 @@ from typing import Any
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
+_LETTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 _FRAGMENT = re.compile(r"(?:[^\\]+|\\(?!n|u000[aA]).)*(\\n|\\u000[aA])?", re.DOTALL)
 
 
@@ -63,6 +65,7 @@ class _Line:
     text: str
     raw: str
     gap: str
+    start: int  # where it is written
 
 
 class Lines:
@@ -84,6 +87,14 @@ class Lines:
             return ""
         gaps = Counter(line.gap for line in self._lines[:-1] if line.gap)
         return gaps.most_common(1)[0][0] if gaps else f'",{self._head[1:]}'
+
+    def offset(self, line: int, column: int) -> int:
+        """Where the letter at ``line`` and ``column`` (both from 0) is written."""
+        if not self._lines:
+            return self._place.start
+        found = self._lines[min(line, len(self._lines) - 1)]
+        letters = itertools.islice(_LETTER.finditer(found.raw), column)
+        return found.start + sum(len(letter.group()) for letter in letters)
 
     def rewritten(self, new: str, ascii_only: bool) -> str:
         """The JSON of ``new`` where lines that stay are written as they were.
@@ -116,20 +127,22 @@ class Lines:
 def _split(text: str, strings: Sequence[Value]) -> Iterator[_Line]:
     """The lines of ``strings`` one after the other; a line may go on in the next string."""
     raw = ""
+    start = 0
     for number, string in enumerate(strings):
         following = strings[number + 1 : number + 2]
         between = text[string.end - 1 : following[0].start + 1] if following else ""
         inside = text[string.start + 1 : string.end - 1]
         fragments = [found for found in _FRAGMENT.finditer(inside) if found.group()]
         for at, fragment in enumerate(fragments, 1):
+            start = start if raw else string.start + 1 + fragment.start()
             raw += fragment.group()
             if fragment.group(1):
-                yield _Line(_decoded(raw), raw, between if at == len(fragments) else "")
+                yield _Line(_decoded(raw), raw, between if at == len(fragments) else "", start)
                 raw = ""
         if raw or not fragments:
             raw += between
     if raw:
-        yield _Line(_decoded(raw), raw, "")
+        yield _Line(_decoded(raw), raw, "", start)
 
 
 def _decoded(raw: str) -> str:
