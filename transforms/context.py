@@ -17,6 +17,7 @@ from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
 from ..secrets import masked
+from .taken_out import taken_out
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,7 +182,8 @@ class Request:
             return
         self.dicts.append(value)
         for name, places in value.places.items():
-            self.keywords.extend(Keyword(name, place, value) for place in places)
+            if not taken_out(value, name):
+                self.keywords.extend(Keyword(name, place, value) for place in places)
         if value.others and not isinstance(value.node, cst.Param):
             self.untracked.append((value.others[0].node, "a key is computed"))
         for merged in value.merged:

@@ -13,6 +13,7 @@ from ..know.kinds import (
     Kind,
     SeqValue,
     Shape,
+    Site,
     Typed,
     Unknown,
     Value,
@@ -39,11 +40,23 @@ def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[
         )
         return None
     doubled = all(is_tested(context, site) for site in sites)
-    others = [value for value in context.project.values(node) if not _harmless(value, doubled)]
+    others = [
+        value
+        for value in context.project.values(node)
+        if not _harmless(value, doubled) and not _is_same_call(value, sites)
+    ]
     if others:
         context.manual(node, module, sites, "MR306", f"`{text}` can also be {_other(others[0])}")
         return None
     return kinds.pop()
+
+
+def _is_same_call(value: Value, sites: set[Site]) -> bool:
+    """Whether ``value`` is what the call itself gives on a client that somebody else passes in.
+
+    Such a client is judged with the call, as part of its receiver.
+    """
+    return isinstance(value, Unknown) and any(value.node is site.node for site in sites)
 
 
 def _other(value: Value) -> str:

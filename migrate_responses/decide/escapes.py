@@ -35,6 +35,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from ..know.project import Project
+from .receivers import MOCKS, is_shipped
 
 
 class Way(enum.Enum):
@@ -175,8 +176,13 @@ class Escapes:
         if not callees:
             name = _text(call.node.func, call.module)
             yield names.described(name) if names.is_inert(name) else name
+        of_client = any(isinstance(callee, Resource) for callee in callees)
         for callee in callees:
             match callee:
+                case Unknown() if of_client:
+                    continue  # a client that somebody passes in: judged with the call
+                case External(path=path) if of_client and path.startswith(MOCKS):
+                    continue
                 case External(path="builtins.setattr") if len(call.arguments) > 1:
                     if all(isinstance(key, Const) for key in call.arguments[1].var.values):
                         continue
@@ -279,7 +285,7 @@ class Escapes:
         if function.escaped:
             return f"whoever calls `{function.name}`"
         private = function.name.startswith("_") or function.name == "main"
-        packaged = self._packaged and not module.is_notebook and not module.is_snippet
+        packaged = self._packaged and is_shipped(module) and not module.is_notebook and not module.is_snippet
         if packaged and not private and (not function.callers or self._is_exported(function)):
             return f"callers of the public `{function.name}`"
         return None

@@ -88,7 +88,10 @@ def _stranger(project: Project, value: Value, settings: Settings, assumed: bool)
     """Whose ``value`` is, if it stands in the way of the migration."""
     if isinstance(value, (Client, Resource, Partial)):
         return None
-    if isinstance(value, Unknown) and (assumed or (_is_parameter(value) and not settings.packaged)):
+    if isinstance(value, Unknown) and (
+        assumed
+        or (_is_parameter(value) and (not settings.packaged or "dynamic" in settings.assume_responses))
+    ):
         return None  # nobody here passes anything: what is known of the call is its own default
     if isinstance(value, External) and (assumed or value.path == "openai" or is_stored(project, value)):
         return None

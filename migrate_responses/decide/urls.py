@@ -169,13 +169,19 @@ class Texts:
 
 
 def writes(value: Value, name: str) -> bool:
-    """Whether the dict ``value`` is given an entry ``name``."""
-    if not isinstance(value, DictValue):
-        return False
-    places = value.places.get(name, ())
-    if any(place.how in ("literal", "keyword", "store", "setdefault") for place in places):
-        return True
-    return any(writes(item, name) for var in value.merged for item in var.values if item is not value)
+    """Whether the dict ``value``, or one that is merged into it, is given an entry ``name``."""
+    stack = [value]
+    seen: set[Value] = set()
+    while stack:
+        holder = stack.pop()
+        if holder in seen or not isinstance(holder, DictValue):
+            continue
+        seen.add(holder)
+        places = holder.places.get(name, ())
+        if any(place.how in ("literal", "keyword", "store", "setdefault") for place in places):
+            return True
+        stack.extend(item for var in holder.merged for item in var.values)
+    return False
 
 
 def describe(value: Value) -> str:

@@ -75,6 +75,9 @@ class Calls(Semantics):
                 self.call_external(callee, call)
             case Unknown(why=why) if why.partition(" of ")[0] in models.TEXT_ONLY_METHODS:
                 self.solver.add(call.result, [Typed("str")])
+            case Unknown(why=why) if why.partition(" of ")[0] in models.METHODS:
+                self.solver.add(call.result, [Unknown("the answer of an unknown client", call.node)])
+                self.hand_out(call)
             case Unknown() | Env():
                 self.solver.add(call.result, [Unknown("the result of an unknown function")])
                 self.hand_out(call)

@@ -1,0 +1,75 @@
+"""Keywords that a function takes out of its ``**kwargs`` before it passes them on: they are not passed."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..know.kinds import DictValue, Place
+from ..know.modules import Module, walk
+
+_CONDITIONAL = (
+    cst.BooleanOperation,
+    cst.ClassDef,
+    cst.CompFor,
+    cst.DictComp,
+    cst.FunctionDef,
+    cst.GeneratorExp,
+    cst.IfExp,
+    cst.Lambda,
+    cst.ListComp,
+    cst.SetComp,
+)
+_LOOKS = frozenset({"get", "pop", "setdefault"})
+
+
+def taken_out(value: DictValue, name: str) -> bool:
+    """Whether ``name`` is always gone from ``value``, a function's ``**kwargs``, where it is first passed on."""
+    function = _function(value)
+    if function is None or not isinstance(function.body, cst.IndentedBlock):
+        return False
+    if any(place.how in ("literal", "store", "setdefault") for place in value.places.get(name, ())):
+        return False
+    for statement in function.body.body:
+        if any(_always_in(place, statement) for place in value.places.get(name, ())):
+            return True
+        if _uses(statement, value):
+            return False
+    return False
+
+
+def _function(value: DictValue) -> cst.FunctionDef | None:
+    """The function that ``value`` is the ``**kwargs`` of."""
+    parameters = value.module.parents.get(value.node)
+    if not isinstance(parameters, cst.Parameters) or parameters.star_kwarg is not value.node:
+        return None
+    function = value.module.parents.get(parameters)
+    return function if isinstance(function, cst.FunctionDef) else None
+
+
+def _always_in(place: Place, statement: cst.CSTNode) -> bool:
+    """Whether ``place`` takes its entry out whenever ``statement`` runs."""
+    if place.how not in ("pop", "delete") or place.node not in place.module.parents:
+        return False
+    for ancestor in place.module.ancestors(place.node):
+        if ancestor is statement:
+            return isinstance(statement, cst.SimpleStatementLine)
+        if isinstance(ancestor, _CONDITIONAL):
+            return False
+    return False
+
+
+def _uses(statement: cst.CSTNode, value: DictValue) -> bool:
+    """Whether ``statement`` does more with the dict than look at single entries of it."""
+    assert isinstance(value.node, cst.Param)
+    name = value.node.name.value
+    for node in walk(statement):
+        if not isinstance(node, cst.Name) or node.value != name:
+            continue
+        match value.module.parents.get(node):
+            case cst.Attribute(value=owner, attr=cst.Name(value=method)) if owner is node and method in _LOOKS:
+                continue
+            case cst.Subscript(value=owner) if owner is node:
+                continue
+            case _:
+                return True
+    return False
