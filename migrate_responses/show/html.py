@@ -16,7 +16,7 @@ from migrate_responses.rules import rule
 from migrate_responses.show import html_overview as overview
 from migrate_responses.show.formats import Report
 from migrate_responses.show.html_code import code
-from migrate_responses.show.html_sites import Sites, diagnosis
+from migrate_responses.show.html_sites import Sites, applied, diagnosis
 from migrate_responses.show.html_tags import Html, prose, raw, tag
 from migrate_responses.show.rules_page import LEVELS
 from migrate_responses.show.summary import many
@@ -98,7 +98,7 @@ def _listing(
     name: str, heading: str, found: Iterable[Diagnostic], noun: str, *, is_open: bool = False
 ) -> Html | None:
     """Diagnostics that are about no call."""
-    items = [tag("li", diagnosis(diagnostic)) for diagnostic in found]
+    items = [tag("li", diagnosis([diagnostic])) for diagnostic in found]
     if not items:
         return None
     summary = tag("summary", tag("h2", heading, " ", tag("small", many(len(items), noun))))
@@ -111,7 +111,9 @@ def _rules(report: Report) -> Html | None:
     """The text of every rule that the page names."""
     outcome = report.outcome
     named = [*outcome.notes, *outcome.errors, *(reason for site in outcome.sites for reason in site.reasons)]
-    codes = sorted({diagnostic.code for diagnostic in named})
+    codes = sorted(
+        {diagnostic.code for diagnostic in named}.union(*(applied(report, site) for site in outcome.sites))
+    )
     if not codes:
         return None
     return tag(

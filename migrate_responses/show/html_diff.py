@@ -54,6 +54,7 @@ class FileDiff:
 
     def __init__(self, path: str, before: bytes, after: bytes) -> None:
         self._path = path
+        self._plain: dict[tuple[int, int], int] = {}
         self._text, changed = _text(before), _text(after)
         groups = list(_groups(_split(self._text), _split(changed)))
         ends = [(group[-1][2], group[-1][4]) for group in groups]
@@ -64,28 +65,49 @@ class FileDiff:
         self.added = sum(new is not None for _, new in rows)
         self.removed = sum(old is not None for old, _ in rows)
 
-    def at(self, lines: Iterable[int]) -> list[int]:
-        """The numbers of the hunks that hold one of ``lines`` of the old text."""
+    def changes(self, lines: Iterable[int]) -> list[int]:
+        """The numbers of the hunks that change something and hold one of ``lines`` of the old text."""
         wanted = set(lines)
         return [
             number
             for number, hunk in enumerate(self.hunks)
-            if any(hunk.old <= line < hunk.end for line in wanted)
+            if hunk.changes and any(hunk.old <= line < hunk.end for line in wanted)
         ]
 
-    def around(self, line: int) -> list[int]:
-        """The hunk that holds ``line``, or else a new one that shows it; none if there is no such line."""
-        found = self.at([line])
-        if found:
-            return found[:1]
-        if line > len(self._old):
+    def around(self, lines: Iterable[int]) -> list[int]:
+        """The numbers of hunks that show all of ``lines``, as far as the file has them, in their order.
+
+        Lines near which nothing changes are shown as they are, in new hunks.
+        """
+        bare = [line for line in sorted(set(lines)) if not self.changes([line])]
+        found = self.changes(lines) + [self._shown(*span) for span in _spans(bare)]
+        return sorted({number for number in found if number >= 0}, key=lambda number: self.hunks[number].old)
+
+    def _shown(self, first: int, last: int) -> int:
+        """The number of the hunk that shows the lines from ``first`` to ``last``; -1 if there are none."""
+        if (first, last) in self._plain:
+            return self._plain[first, last]
+        if last > len(self._old):
             self._old = highlighted(self._path, self._text)
-        if not 1 <= line <= len(self._old):
-            return []
-        first = max(1, line - CONTEXT)
-        cells = [_cell(old) for old in self._old[first - 1 : line + CONTEXT]]
+        cells = [_cell(old) for old in self._old[first - 1 : last]]
+        if not cells:
+            return -1
+        self._plain[first, last] = len(self.hunks)
         self.hunks.append(Hunk(first, first, tuple((cell, cell) for cell in cells), changes=False))
-        return [len(self.hunks) - 1]
+        return len(self.hunks) - 1
+
+
+def _spans(lines: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """From and to which line to show for ``lines`` to be seen with what is around them."""
+    first, last = 0, -1
+    for line in lines:
+        if line - CONTEXT > last + 1:
+            if last > 0:
+                yield first, last
+            first = max(1, line - CONTEXT)
+        last = line + CONTEXT
+    if last > 0:
+        yield first, last
 
 
 _Opcode = tuple[str, int, int, int, int]
@@ -169,10 +191,12 @@ def _compared(old: Line, new: Line) -> Row:
 
 
 def _legible(parts: list[range], text: str) -> list[range]:
-    """``parts`` without those that are blank, and as one where no word is between them."""
+    """``parts`` without blanks at their edges, and as one where no word is between them."""
     found: list[range] = []
     for part in parts:
-        if not text[part.start : part.stop].strip():
+        words = text[part.start : part.stop]
+        part = range(part.stop - len(words.lstrip()), part.start + len(words.rstrip()))
+        if not part:
             continue
         if found and not re.search(r"\w", text[found[-1].stop : part.start]):
             found[-1] = range(found[-1].start, part.stop)

@@ -120,7 +120,7 @@ class Sites:
         return tag(
             "details",
             summary,
-            tag("div", self._reasons(site), self._together(site), class_="body"),
+            tag("div", self._reasons(site), self._applied(site), self._together(site), class_="body"),
             class_="site",
             data_at=f"{site.path}:{site.line}:{site.column}",
             data_verdict=site.verdict.value,
@@ -140,11 +140,20 @@ class Sites:
         return tag("span", site.scope, class_="scope") if site.scope else None
 
     def _reasons(self, site: SiteResult) -> Html | None:
-        if not site.reasons:
+        """Why a call is held back. What is said of several places is said once."""
+        alike: dict[tuple[str, str, str], list[Diagnostic]] = {}
+        for reason in site.reasons:
+            alike.setdefault((reason.code, reason.message, reason.next_step), []).append(reason)
+        items = (tag("li", diagnosis(group, site.path)) for group in alike.values())
+        return tag("ul", items, class_="reasons") if alike else None
+
+    def _applied(self, site: SiteResult) -> Html | None:
+        """The rules behind the edits of a call that can be migrated."""
+        codes = applied(self.report, site)
+        if not codes:
             return None
-        return tag(
-            "ul", (tag("li", diagnosis(reason, site.path)) for reason in site.reasons), class_="reasons"
-        )
+        links = _enumerated(joined((rule_link(code), " ", rule(code).title)) for code in codes)
+        return tag("p", tag("b", "Applies"), " ", links, class_="applied")
 
     def _together(self, site: SiteResult) -> Html | None:
         """The other calls of the flow."""
@@ -165,35 +174,56 @@ class Sites:
         """``file:hunk,hunk`` for each file that shows the flow of ``site``, its own first."""
         flow = self.report.flows.get(site.flow)
         lines = _lines(flow) if flow else {}
-        here = lines.pop(site.path, set()) | {
-            reason.line for reason in site.reasons if reason.path == site.path
-        }
+        here = lines.pop(site.path, set())
         own = self._diffs.get(site.path)
         if own is not None:
-            hunks = sorted({*own.at(here), *own.around(site.line)})
+            needed = {site.line, *(reason.line for reason in site.reasons if reason.path == site.path)}
+            hunks = sorted(
+                {*own.changes(here), *own.around(needed)}, key=lambda number: own.hunks[number].old
+            )
             yield f"{self._numbers[site.path]}:{','.join(map(str, hunks))}"
-        others = {path: self._diffs[path].at(found) for path, found in lines.items() if path in self._diffs}
+        others = {
+            path: self._diffs[path].changes(found) for path, found in lines.items() if path in self._diffs
+        }
         for path in [path for path, hunks in others.items() if hunks][:_MOST]:
             yield f"{self._numbers[path]}:{','.join(map(str, others[path]))}"
 
 
-def diagnosis(diagnostic: Diagnostic, seen_from: str = "") -> Html:
-    """One reason, note or error: its rule, its place, what it says, and what to do next."""
-    where = diagnostic.path if diagnostic.path != seen_from else ""
-    line = f"line {diagnostic.line}" if diagnostic.line and not where else str(diagnostic.line or "")
-    place = ":".join(part for part in (where, line) if part)
-    step = diagnostic.next_step
+def applied(report: Report, site: SiteResult) -> list[str]:
+    """The codes of the rules that change something for ``site`` if it can be migrated."""
+    flow = report.flows.get(site.flow)
+    if flow is None or site.verdict is not Verdict.MIGRATED:
+        return []
+    return sorted({place.code for place in flow.places if place.role is Role.EDIT and place.code})
+
+
+def diagnosis(alike: Sequence[Diagnostic], seen_from: str = "") -> Html:
+    """What some diagnostics that differ by place alone say: rule, places, reason, next step."""
+    first = alike[0]
+    step = first.next_step
     if step.startswith("migrate-responses explain"):  # the code beside it leads there
         step = ""
+    places = ", ".join(dict.fromkeys(filter(None, (_place(one, seen_from) for one in alike))))
     return joined(
         (
-            rule_link(diagnostic.code),
+            rule_link(first.code),
             " ",
-            tag("b", rule(diagnostic.code).title),
-            tag("span", place, class_="place") if place else None,
-            tag("span", prose(_sentence(diagnostic.message)), class_="message"),
+            tag("b", rule(first.code).title),
+            tag("span", places, class_="place") if places else None,
+            tag("span", prose(_sentence(first.message)), class_="message"),
             tag("span", tag("b", "Next"), " ", prose(_sentence(step)), class_="step") if step else None,
         )
+    )
+
+
+def _place(diagnostic: Diagnostic, seen_from: str) -> str:
+    """Where it is: the line alone in the file ``seen_from``."""
+    cell = f"cell {diagnostic.cell}, " if diagnostic.cell else ""
+    line = f"{cell}line {diagnostic.line}" if diagnostic.line else ""
+    if diagnostic.path == seen_from:
+        return line
+    return (
+        f"{diagnostic.path}:{diagnostic.line}" if line and not cell else f"{diagnostic.path} {line}".strip()
     )
 
 

@@ -86,6 +86,7 @@ function showState(shown) {
     choice.count.textContent = choice.number.toLocaleString("en");
     choice.label.classList.toggle("empty", !choice.number && !choice.input.checked);
   }
+  for (const fieldset of all("[data-facet]")) showMore(fieldset);
   const some = shown !== total;
   one("#status").textContent =
     `${shown.toLocaleString("en")}${some ? ` of ${total.toLocaleString("en")}` : ""} call${total === 1 ? "" : "s"}`;
@@ -178,17 +179,25 @@ function startFilters() {
 
 /* A long list of choices is cut off until somebody asks for all of it. */
 function shorten(fieldset) {
-  const number = all("label", fieldset).length;
-  if (number <= MANY) return;
+  if (all("label", fieldset).length <= MANY) return;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "quiet more";
-  const show = (whole) => {
-    fieldset.classList.toggle("short", !whole);
-    button.textContent = whole ? "Fewer" : `All ${number.toLocaleString("en")}`;
-    button.setAttribute("aria-expanded", String(whole));
-  };
-  button.addEventListener("click", () => show(fieldset.classList.contains("short")));
-  show(false);
+  fieldset.classList.add("long", "short");
+  button.addEventListener("click", () => {
+    fieldset.classList.toggle("short");
+    showMore(fieldset);
+  });
   fieldset.append(button);
+}
+
+function showMore(fieldset) {
+  const button = one(".more", fieldset);
+  if (!button) return;
+  const number = all("label:not(.empty)", fieldset).length;
+  const short = fieldset.classList.contains("short");
+  fieldset.hidden = !number;
+  button.hidden = number <= MANY;
+  button.textContent = short ? `All ${number.toLocaleString("en")}` : "Fewer";
+  button.setAttribute("aria-expanded", String(!short));
 }
