@@ -28,6 +28,7 @@ TERMINAL = "terminal"
 
 # name -> (module, function)
 _FORMATS: dict[str, tuple[str, str]] = {
+    "html": ("migrate_responses.show.html", "as_html"),
     "json": ("migrate_responses.show.document", "as_json"),
 }
 

@@ -11,7 +11,7 @@ from migrate_responses.session import Outcome
 from migrate_responses.show.screen import Screen
 
 HELD_BACK = (Verdict.UNSAFE, Verdict.MANUAL)
-_ASSUMPTIONS = (
+ASSUMPTIONS = (
     ("MR021", "dynamic", "whose base URL is known only at run time"),
     ("MR023", "azure", "on Azure with an API version known only at run time"),
 )
@@ -62,7 +62,7 @@ def summary(screen: Screen, result: Outcome, *, done: bool, unsafe: bool) -> Non
 
 
 def _hints(screen: Screen, result: Outcome, unsafe: bool) -> None:
-    for code, word, what in _ASSUMPTIONS:
+    for code, word, what in ASSUMPTIONS:
         count = sum(any(reason.code == code for reason in site.reasons) for site in result.sites)
         if count:
             calls = "1 call goes" if count == 1 else f"{count} calls go"
