@@ -36,6 +36,7 @@ class Options:
 
     settings: Settings = Settings()
     exclude: tuple[str, ...] = ()
+    include_docs: bool = False  # look for code blocks in texts too
 
 
 def read_toml(path: str) -> dict[str, Any]:
@@ -78,11 +79,11 @@ def _options(table: Mapping[str, object], path: str) -> Options:
             values[key.replace("-", "_")] = convert(value)
         except ValueError as error:
             raise ConfigError(f"{path}: {key} in [{TABLE}] {error}") from error
-    exclude = tuple(values.pop("exclude", ()))
-    return Options(Settings(**values), exclude)
+    exclude, include_docs = tuple(values.pop("exclude", ())), values.pop("include_docs", False)
+    return Options(Settings(**values), exclude, include_docs)
 
 
-def merge(options: Options, exclude: tuple[str, ...], **given: object) -> Options:
+def merge(options: Options, exclude: tuple[str, ...], include_docs: bool = False, **given: object) -> Options:
     """``options`` overridden by what the command line gave; what is None or empty was not given.
 
     ``exclude`` and what is assumed add up; the rest replaces.
@@ -92,7 +93,8 @@ def merge(options: Options, exclude: tuple[str, ...], **given: object) -> Option
     for name in ("assume_responses", "assume_clients"):
         if name in chosen:
             chosen[name] = frozenset(chosen[name]) | getattr(settings, name)
-    return Options(replace(settings, **chosen), (*options.exclude, *exclude))
+    docs = options.include_docs or include_docs
+    return Options(replace(settings, **chosen), (*options.exclude, *exclude), docs)
 
 
 def codes(values: object) -> frozenset[str]:
@@ -142,5 +144,6 @@ KEYS: dict[str, Callable[[object], object]] = {
     "select": codes,
     "ignore": codes,
     "raise-on-failure": _flag,
+    "include-docs": _flag,
     "exclude": lambda value: sorted(_strings(value)),
 }

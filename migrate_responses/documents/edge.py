@@ -10,16 +10,11 @@ from ..results import Cell, Diagnostic, FileResult, FlowPlace, Level, Results, S
 from ..rules import rule
 from . import names
 from .blocks import Text
-from .notebook import Notebook, code
+from .notebook import Notebook
 from .program import Program, Unread
 from .text import NotReadableError
 
 _SKIP_FILE = re.compile(rb"migrate-responses:\s*skip-file\b")
-
-
-def searchable(path: str, data: bytes) -> bytes:
-    """What is to be searched in place of ``data`` for words and imports as they stand in Python."""
-    return code(data) if names.is_notebook(path) else data
 
 
 class Documents:

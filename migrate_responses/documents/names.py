@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 NOTEBOOKS = (".ipynb",)
-MARKDOWN = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
+MARKDOWN = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".Rmd")
 RST = (".rst",)
 TEXTS = (*MARKDOWN, *RST)
 

@@ -25,14 +25,6 @@ class _Cell:
         return value if isinstance(value, str) else "".join(value)
 
 
-def code(data: bytes) -> bytes:
-    """The code of a notebook, cell after cell, for a search; nothing if it is none."""
-    try:
-        return "\n".join(cell.text for cell in _code_cells(decoded(data))).encode("utf-8", "surrogatepass")
-    except NotReadableError:
-        return b""
-
-
 class Notebook:
     """A notebook as a program. Raises ``NotReadableError`` if it is none."""
 

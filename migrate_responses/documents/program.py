@@ -58,7 +58,7 @@ class Program:
         self._starts = [0, *accumulate(counts)]  # of each piece, the line of its border, from 0
 
     def place(self, line: int, column: int) -> tuple[int, int, int]:
-        """The piece that ``line`` (from 1) is in, the line in the piece (from 0), and the column in the file."""
+        """The piece that ``line`` (from 1) is in, its line there (from 0), and the column in the file."""
         number = max(0, min(bisect_right(self._starts, line - 1) - 1, len(self._pieces) - 1))
         inside = max(line - self._starts[number] - 2, 0)
         margins = self._pieces[number].margins

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+
+from migrate_responses.documents.names import is_notebook
+
+_QUOTE = re.compile(rb'^[ \t]*"', re.MULTILINE)
 
 # Without O_NONBLOCK, opening a pipe that has taken a file's place would wait for a writer for ever.
 _FLAGS = (
@@ -34,6 +39,14 @@ def read(path: str) -> bytes | None:
         return data
     finally:
         os.close(handle)
+
+
+def searchable(name: str, data: bytes) -> bytes:
+    """``data`` with the code of a notebook as lines of Python, near enough for words and imports."""
+    if not is_notebook(name):
+        return data
+    lines = data.replace(rb"\n", b"\n").replace(rb"\t", b"\t").replace(rb"\"", b'"')
+    return _QUOTE.sub(b"", lines)
 
 
 def matters(data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Which Python files a directory holds, leaving out what git would leave out."""
+"""Which files with Python a directory holds, leaving out what git would leave out."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from migrate_responses.documents.names import NOTEBOOKS
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyw")
+SUFFIXES = (".py", ".pyw", *NOTEBOOKS)
 
 SKIPPED_DIRECTORIES = frozenset(
     {
@@ -61,9 +63,9 @@ def run_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes | N
     return done.stdout if done.returncode == 0 else None
 
 
-def list_git(root: str) -> list[str] | None:
-    """The Python files that git tracks or would track below ``root``, relative to it; None without git."""
-    patterns = [f"*{suffix}" for suffix in SUFFIXES]
+def list_git(root: str, suffixes: tuple[str, ...] = SUFFIXES) -> list[str] | None:
+    """The files that git tracks or would track below ``root``, relative to it; None without git."""
+    patterns = [f"*{suffix}" for suffix in suffixes]
     listed = run_git(root, "ls-files", "-z", "-co", "--exclude-standard", "--", *patterns, f"*{VENV_MARKER}")
     if listed is None:
         return None
@@ -77,7 +79,7 @@ def list_git(root: str) -> list[str] | None:
     return [
         name
         for name in names
-        if name.endswith(SUFFIXES)
+        if name.endswith(suffixes)
         and not name.startswith(environments or ("\0",))
         and usual(os.path.dirname(name))
     ]
@@ -103,15 +105,17 @@ class _Usual:
         return known
 
 
-def walk(root: str) -> list[str]:
-    """The Python files below ``root``, relative to it, honouring each ``.gitignore`` on the way.
+def walk(root: str, suffixes: tuple[str, ...] = SUFFIXES) -> list[str]:
+    """The files below ``root``, relative to it, honouring each ``.gitignore`` on the way.
 
     Links are not followed; directories that cannot be read are passed over, as are virtual environments.
     """
-    return sorted(_walk(root, "", ()))
+    return sorted(_walk(root, "", suffixes, ()))
 
 
-def _walk(root: str, prefix: str, ignores: tuple[tuple[str, GitIgnoreSpec], ...]) -> Iterator[str]:
+def _walk(
+    root: str, prefix: str, suffixes: tuple[str, ...], ignores: tuple[tuple[str, GitIgnoreSpec], ...]
+) -> Iterator[str]:
     try:
         with os.scandir(os.path.join(root, prefix)) as scan:
             entries = list(scan)
@@ -126,9 +130,9 @@ def _walk(root: str, prefix: str, ignores: tuple[tuple[str, GitIgnoreSpec], ...]
         name = prefix + entry.name
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in SKIPPED_DIRECTORIES and not _ignored(name + "/", ignores):
-                yield from _walk(root, name + "/", ignores)
+                yield from _walk(root, name + "/", suffixes, ignores)
         elif (
-            entry.name.endswith(SUFFIXES)
+            entry.name.endswith(suffixes)
             and entry.is_file(follow_symlinks=False)
             and not _ignored(name, ignores)
         ):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from migrate_responses.documents.names import TEXTS
 from migrate_responses.find import candidates, listing, roots
 from migrate_responses.results import Diagnostic, Level
 
@@ -15,7 +16,7 @@ class Project:
     """The sources of one run. Names are relative to ``root``, with forward slashes.
 
     ``sources`` holds every file that can matter, in order of names, and ``writable`` those of them
-    that the named paths cover. ``seen`` counts the Python files looked at.
+    that the named paths cover. ``seen`` counts the files looked at.
     """
 
     root: str
@@ -30,11 +31,15 @@ class Project:
 
 
 def find(
-    paths: Sequence[str], exclude: Iterable[str] = (), replaced: Mapping[str, bytes] | None = None
+    paths: Sequence[str],
+    exclude: Iterable[str] = (),
+    replaced: Mapping[str, bytes] | None = None,
+    include_docs: bool = False,
 ) -> list[Project]:
     """The projects that hold ``paths``, in the order in which they are first named.
 
     Named files count even where git ignores them; what ``exclude`` matches is read and never written.
+    Folders are searched for texts with code blocks only with ``include_docs``.
     ``replaced`` gives the bytes of some named files, in place of what the disk holds if it holds them.
     """
     by_root: dict[tuple[str, bool], list[str]] = {}
@@ -45,16 +50,23 @@ def find(
         root = root or (os.path.dirname(absolute) if lone else absolute)
         by_root.setdefault((root, lone), []).append(absolute)
     texts = {os.path.abspath(path): data for path, data in (replaced or {}).items()}
+    suffixes = (*listing.SUFFIXES, *(TEXTS if include_docs else ()))
     return [
-        _read_project(root, named, tuple(exclude), lone, texts) for (root, lone), named in by_root.items()
+        _read_project(root, named, tuple(exclude), lone, texts, suffixes)
+        for (root, lone), named in by_root.items()
     ]
 
 
 def _read_project(
-    root: str, named: list[str], exclude: tuple[str, ...], lone: bool, texts: Mapping[str, bytes]
+    root: str,
+    named: list[str],
+    exclude: tuple[str, ...],
+    lone: bool,
+    texts: Mapping[str, bytes],
+    suffixes: tuple[str, ...],
 ) -> Project:
     reading = _Reading(os.path.realpath(root))
-    names = _siblings(reading.root) if lone else _listed(reading.root)
+    names = _siblings(reading.root, suffixes) if lone else _listed(reading.root, suffixes)
     covered: set[str] = set()
     links: set[str] = set()
     for path in named:
@@ -66,7 +78,7 @@ def _read_project(
             below = _below(names, name)
             if not below:  # a directory that git ignores, named all the same
                 prefix = "" if name == "." else name + "/"
-                below = [prefix + inner for inner in listing.walk(os.path.join(reading.root, name))]
+                below = [prefix + inner for inner in listing.walk(os.path.join(reading.root, name), suffixes)]
                 names = [*names, *below]
             covered.update(below)
         else:
@@ -94,7 +106,9 @@ def _with_context(reading: _Reading, covered: set[str], everything: list[str]) -
     from migrate_responses.find.reach import beside, reach
 
     own.update(beside(own, reading.sources))
-    own.update(reach(own, everything, reading.quietly))
+    code = {name: candidates.searchable(name, data) for name, data in own.items()}
+    reached = {name: reading.quietly(name) for name in reach(code, everything, reading.code)}
+    own.update((name, data) for name, data in reached.items() if data is not None)
     own.update(_packages(own, everything, reading))
     return dict(sorted(own.items()))
 
@@ -110,15 +124,15 @@ def _packages(sources: Mapping[str, bytes], everything: Iterable[str], reading: 
     return {name: data for name, data in read.items() if data is not None}
 
 
-def _listed(root: str) -> list[str]:
-    names = listing.list_git(root) if roots.git_root(root) else None
-    return listing.walk(root) if names is None else names
+def _listed(root: str, suffixes: tuple[str, ...]) -> list[str]:
+    names = listing.list_git(root, suffixes) if roots.git_root(root) else None
+    return listing.walk(root, suffixes) if names is None else names
 
 
-def _siblings(directory: str) -> list[str]:
-    """The Python files beside a lone file. Nothing says how far its project reaches, so not below."""
+def _siblings(directory: str, suffixes: tuple[str, ...]) -> list[str]:
+    """The files beside a lone file. Nothing says how far its project reaches, so not below."""
     try:
-        return sorted(name for name in os.listdir(directory) if name.endswith(listing.SUFFIXES))
+        return sorted(name for name in os.listdir(directory) if name.endswith(suffixes))
     except OSError:
         return []
 
@@ -176,6 +190,11 @@ class _Reading:
             return self._bytes(name)
         except OSError:
             return None
+
+    def code(self, name: str) -> bytes | None:
+        """What is to be searched in a file in place of its bytes; None if it cannot be read."""
+        data = self.quietly(name)
+        return None if data is None else candidates.searchable(name, data)
 
     def _bytes(self, name: str) -> bytes | None:
         text = self.texts.get(name)
