@@ -105,6 +105,11 @@ _OPTIONS = (
         "--exclude", multiple=True, metavar="GLOB", help="Files to read but never write. Repeatable."
     ),
     click.option(
+        "--include-docs",
+        is_flag=True,
+        help="Also look for Python blocks in Markdown and reStructuredText; named files always count.",
+    ),
+    click.option(
         "--config",
         type=click.Path(exists=True, dir_okay=False),
         metavar="FILE",

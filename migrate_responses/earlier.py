@@ -61,7 +61,8 @@ def _at_revision(revision: str, options: Options, paths: Sequence[str], engine: 
         top = os.path.realpath(folder)
         _restore(root, commit.decode().strip(), top)
         then = [os.path.join(top, os.path.relpath(path, root)) for path in named]
-        projects = find([path for path in then if os.path.lexists(path)], options.exclude)
+        there = [path for path in then if os.path.lexists(path)]
+        projects = find(there, options.exclude, include_docs=options.include_docs)
     runs: list[Run] = []
     for project in projects:
         here = os.path.normpath(os.path.join(root, os.path.relpath(project.root, top)))

@@ -41,7 +41,7 @@ def migrate_paths(
 ) -> list[Run]:
     """Run the engine over the projects of ``paths``. ``replaced`` gives other bytes for some files."""
     runs = []
-    for project in find(paths, options.exclude, replaced or {}):
+    for project in find(paths, options.exclude, replaced or {}, options.include_docs):
         runs.append(migrate_project(project, options, engine, project.writable))
     return runs
 
