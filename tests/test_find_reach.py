@@ -103,6 +103,18 @@ def test_what_a_call_uses_is_read_and_so_is_who_shares_it() -> None:
     assert reached(files) == ["schemas.py", "table.py"]
 
 
+def test_what_is_handed_to_a_call_is_made_elsewhere() -> None:
+    files = {
+        "llm.py": CALL,
+        "app.py": "from llm import ask\nfrom convert import tools_of\nfrom text import title\n\n"
+        "def load():\n    return tools_of({})\n\nTOOLS = load()\nTITLE = title()\n\n"
+        "def chat():\n    return ask(TOOLS)\n",
+        "convert.py": 'def tools_of(spec):\n    return [{"type": "function", "function": spec}]\n',
+        "text.py": "def title():\n    return 'T'\n",
+    }
+    assert reached(files) == ["app.py", "convert.py"]
+
+
 def test_the_closest_of_several_modules_is_meant() -> None:
     files = {
         "one/llm.py": CALL,

@@ -106,6 +106,18 @@ class _File:
                 matter |= bound
                 words |= mentioned
 
+    def behind(self, words: set[bytes]) -> set[bytes]:
+        """The words of the definitions that statements with ``words`` use, and of what those use."""
+        found = set[bytes]()
+        used = words
+        waiting = list(self.statements)
+        while used:
+            touched = [one for one in waiting if not used.isdisjoint(one[0])]
+            waiting = [one for one in waiting if used.isdisjoint(one[0])]
+            used = set().union(*(mentioned for _, mentioned in touched)) - found
+            found |= used
+        return found
+
 
 def _statements(data: bytes) -> Iterator[bytes]:
     """``data`` cut before each line that begins a top-level statement; decorators stay with their targets."""
@@ -169,11 +181,16 @@ class _Search:
 
     def _imported(self, path: str, words: set[bytes]) -> None:
         """Take in what the statements concerned use from other files."""
+        behind = self._file(path).behind(words) if path in self._strong else set[bytes]()
         for one, target in self._file(path).links:
             used = {name for name, alias in one.names if alias in words or name == b"*"}
-            if not used and one.alias not in words:
+            direct = bool(used) or one.alias in words
+            if path in self._strong:  # what is handed to a call may be made by other definitions here
+                used |= {name for name, alias in one.names if alias in behind}
+            if not direct and not used and one.alias not in behind:
                 continue
-            if target in self._names or path in self._strong or _SHAPES.search(self._data(target)):
+            strong = direct and path in self._strong
+            if target in self._names or strong or _SHAPES.search(self._data(target)):
                 self._matter(target, used)
 
     def _importing(self, path: str) -> None:
