@@ -43,8 +43,29 @@ class Cell:
     column: int
 
 
+class Placed:
+    """What stands somewhere: in a file as a whole, at a line, or in a cell of a notebook."""
+
+    path: str
+    line: int
+    column: int
+    cell: Cell | None
+
+    @property
+    def spot(self) -> str:
+        """Line and column as a person looks for them; empty for the file as a whole."""
+        if self.cell is not None:
+            return f"cell {self.cell.number}:{self.cell.line}:{self.cell.column}"
+        return f"{self.line}:{self.column}" if self.line else ""
+
+    @property
+    def place(self) -> str:
+        """The path with the spot."""
+        return f"{self.path}:{self.spot}" if self.spot else self.path
+
+
 @dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(Placed):
     """One finding. ``line`` and ``column`` are 1-based; 0 means the file as a whole."""
 
     code: str
@@ -58,7 +79,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True)
-class SiteResult:
+class SiteResult(Placed):
     """One Chat Completions call (or reference), where it is and what was decided."""
 
     path: str

@@ -116,6 +116,7 @@ def _site(site: SiteResult, identity: Identity) -> dict[str, Any]:
         "path": site.path,
         "line": site.line,
         "column": site.column,
+        "cell": asdict(site.cell) if site.cell else None,
         "scope": site.scope,
         "text": site.text,
         "verdict": site.verdict.value,
@@ -132,6 +133,7 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "path": diagnostic.path,
         "line": diagnostic.line,
         "column": diagnostic.column,
+        "cell": asdict(diagnostic.cell) if diagnostic.cell else None,
         "message": diagnostic.message,
         "next_step": diagnostic.next_step,
     }

@@ -218,13 +218,14 @@ def diagnosis(alike: Sequence[Diagnostic], seen_from: str = "") -> Html:
 
 def _place(diagnostic: Diagnostic, seen_from: str) -> str:
     """Where it is: the line alone in the file ``seen_from``."""
-    cell = f"cell {diagnostic.cell}, " if diagnostic.cell else ""
-    line = f"{cell}line {diagnostic.line}" if diagnostic.line else ""
+    cell = diagnostic.cell
+    if cell is not None:
+        line = f"cell {cell.number}, line {cell.line}"
+    else:
+        line = f"line {diagnostic.line}" if diagnostic.line else ""
     if diagnostic.path == seen_from:
         return line
-    return (
-        f"{diagnostic.path}:{diagnostic.line}" if line and not cell else f"{diagnostic.path} {line}".strip()
-    )
+    return f"{diagnostic.path}:{diagnostic.line}" if line and not cell else f"{diagnostic.path} {line}".strip()
 
 
 def rule_link(code: str) -> Html:

@@ -24,6 +24,5 @@ def as_table(screen: Screen, result: Outcome) -> None:
             path = site.path
             screen.line((path, "bold"))
         codes = " ".join(dict.fromkeys(reason.code for reason in site.reasons))
-        where = f"{site.line}:{site.column}"
         verdict = (f"{_WORDS.get(site.verdict, site.verdict.value):8}", _STYLES[site.verdict])
-        screen.line(f"  {where:>8}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}")
+        screen.line(f"  {site.spot:>8}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}")

@@ -18,19 +18,12 @@ ASSUMPTIONS = (
 _STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
 
 
-def place(diagnostic: Diagnostic) -> str:
-    """``path:line:column``, or the path alone for a file as a whole."""
-    if diagnostic.line == 0:
-        return diagnostic.path
-    return f"{diagnostic.path}:{diagnostic.line}:{diagnostic.column}"
-
-
 def finding(screen: Screen, diagnostic: Diagnostic) -> None:
     """One diagnostic on one line: place, code, reason, next step."""
     message = diagnostic.message
     if diagnostic.next_step:
         message = f"{message.rstrip('.')}; {diagnostic.next_step}"
-    where = ((place(diagnostic), "bold"), ": ") if diagnostic.path else ()
+    where = ((diagnostic.place, "bold"), ": ") if diagnostic.path else ()
     screen.line(*where, (diagnostic.code, _STYLES[diagnostic.level]), f" {message}")
 
 
@@ -40,8 +33,7 @@ def sites(screen: Screen, found: Iterable[SiteResult]) -> None:
         for reason in site.reasons:
             finding(screen, reason)
         if not site.reasons:
-            where = f"{site.path}:{site.line}:{site.column}"
-            screen.line((where, "bold"), ": ", ("can be migrated", "green"), f": {site.text}")
+            screen.line((site.place, "bold"), ": ", ("can be migrated", "green"), f": {site.text}")
 
 
 def summary(screen: Screen, result: Outcome, *, done: bool, unsafe: bool) -> None:
