@@ -19,10 +19,11 @@ _STYLES = {
 def as_table(screen: Screen, result: Outcome) -> None:
     """Every site on a line, file by file."""
     path = None
+    width = max((len(site.spot) for site in result.sites), default=0)
     for site in sorted(result.sites, key=lambda site: (site.path, site.line, site.column)):
         if site.path != path:
             path = site.path
             screen.line((path, "bold"))
         codes = " ".join(dict.fromkeys(reason.code for reason in site.reasons))
         verdict = (f"{_WORDS.get(site.verdict, site.verdict.value):8}", _STYLES[site.verdict])
-        screen.line(f"  {site.spot:>8}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}")
+        screen.line(f"  {site.spot:>{max(width, 8)}}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}")
