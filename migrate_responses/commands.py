@@ -16,7 +16,7 @@ import click
 
 from migrate_responses.config import ConfigError, Options, load, merge
 from migrate_responses.find.project import Project
-from migrate_responses.find.roots import nearest_pyproject
+from migrate_responses.find.roots import git_root, nearest_pyproject
 from migrate_responses.results import Diagnostic, Verdict
 from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project, outcome, sources
 from migrate_responses.show import summary
@@ -180,7 +180,9 @@ def _about(runs: Sequence[Run], result: Outcome) -> dict[str, Any]:
         names = {shown(run.project, name): name for name in run.project.sources}
         found |= owners(run.project.root, {path: name for path, name in names.items() if path in wanted})
     roots = {os.path.basename(run.project.root) for run in runs}
-    return {"name": roots.pop() if len(roots) == 1 else "", "owners": found}
+    top = git_root(os.getcwd())
+    prefix = os.path.relpath(os.getcwd(), top).replace(os.sep, "/") if top else ""
+    return {"name": roots.pop() if len(roots) == 1 else "", "owners": found, "prefix": prefix}
 
 
 def explain(code: str | None, no_color: bool) -> None:

@@ -11,6 +11,7 @@ messages) cannot act in it; no key is shown. Diagnostics and the text of a site 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ TERMINAL = "terminal"
 _FORMATS: dict[str, tuple[str, str]] = {
     "html": ("migrate_responses.show.html", "as_html"),
     "json": ("migrate_responses.show.document", "as_json"),
+    "sarif": ("migrate_responses.show.sarif", "as_sarif"),
+    "github": ("migrate_responses.show.github", "as_github"),
 }
 
 NAMES = (TERMINAL, *_FORMATS)
@@ -48,6 +51,7 @@ class Report:
     date: str | None = None
     name: str = ""  # of the project, or empty if there are several
     since: Since | None = None  # compared with an earlier report, if that was asked for
+    prefix: str = ""  # the working directory as seen from the root of the repository
     # By path as shown; see find/owners.py.
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     _texts: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
@@ -56,6 +60,10 @@ class Report:
     def flows(self) -> Mapping[int, FlowResult]:
         """The flows by number."""
         return {flow.number: flow for flow in self.outcome.flows}
+
+    def in_repository(self, path: str) -> str:
+        """A path as shown, as seen from the root of the repository."""
+        return posixpath.normpath(posixpath.join(self.prefix, path))
 
     def excerpt(self, path: str, first: int, last: int) -> list[tuple[int, str]]:
         """The lines ``first`` to ``last`` (from 1) of a file with their numbers, keys masked.
@@ -94,4 +102,6 @@ def show(report: Report, form: str, stream: TextIO, no_color: bool) -> None:
         as_table(Screen(stream, no_color), report.outcome)
         return
     module, function = _FORMATS[form]
-    stream.write(getattr(import_module(module), function)(report))
+    text: str = getattr(import_module(module), function)(report)
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
