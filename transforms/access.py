@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..documents.names import DESCRIBED
 from ..know.kinds import (
     DUMPS,
     JSON_DUMPS,
@@ -355,6 +356,8 @@ def _escapes(context: Context, site: Site) -> None:
             for escape in context.escapes.of(Shape(kind, site, form)):
                 if is_history(context, escape.node, escape.module):
                     continue  # the rule for histories judges what leaves with one
+                if escape.to in DESCRIBED:
+                    continue  # and the one for code that is not read, what leaves for that
                 _escape(
                     context,
                     site,

@@ -62,9 +62,12 @@ def is_inert(name: str) -> bool:
     return _INERT.fullmatch(name) is not None
 
 
+DESCRIBED = ("a magic", "code that does not parse")
+
+
 def described(name: str) -> str:
     """What stands behind such a name, for a message."""
-    return "code that does not parse" if is_unread(name) else "a magic"
+    return DESCRIBED[is_unread(name)]
 
 
 def inert_lines(text: str) -> list[str]:
