@@ -176,9 +176,10 @@ def _rule(code: str) -> Mapping[str, str]:
 
 def _options(report: Report) -> dict[str, Any]:
     options = report.options
-    given = {item.name: getattr(options.settings, item.name) for item in fields(options.settings)}
-    given["exclude"] = options.exclude
-    given.pop("packaged")  # worked out for each project, not chosen
+    given: dict[str, object] = {}
+    for holder in (options.settings, options):
+        given |= {item.name: getattr(holder, item.name) for item in fields(holder)}
+    del given["settings"], given["packaged"]  # the latter is worked out for each project, not chosen
     return {name: _plain(value) for name, value in given.items()}
 
 

@@ -36,9 +36,7 @@ def _commands(report: Report) -> Iterator[str]:
     for site in outcome.sites:
         if site.verdict is Verdict.MIGRATED:
             title = "Can be migrated to the Responses API"
-            yield _command(
-                "notice", site, report, title, f"{site.text}: run {apply(site)}"
-            )
+            yield _command("notice", site, report, title, f"{site.text}: run {apply(site)}")
     for note in outcome.notes:
         yield _diagnostic("notice", note, report)
 
