@@ -69,6 +69,17 @@ def _codes(_context: click.Context, _parameter: click.Parameter, value: str | No
         raise click.BadParameter(str(error)) from error
 
 
+def _place(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[str, int] | None:
+    if value is None:
+        return None
+    path, _, line = value.rpartition(":")
+    if not path or not line.isdecimal():
+        raise click.BadParameter("give a file and a line, such as app/llm.py:42")
+    return path, int(line)
+
+
 _OPTIONS = (
     click.argument("paths", nargs=-1, type=click.Path(exists=True, allow_dash=True)),
     click.option("--unsafe-fixes", is_flag=True, help="Also apply what may change behaviour; see explain."),
@@ -201,13 +212,29 @@ def check(request: Request, allow_todo: bool) -> int:
     help="Also tell what changed since a git revision, or since a report made with --format json.",
 )
 @click.option("--date", "dated", is_flag=True, help="Put today's date into the report.")
-def report(request: Request, form: str, output: str | None, since: str | None, dated: bool) -> int:
+@click.option(
+    "--explain-flow",
+    "place",
+    metavar="FILE:LINE",
+    callback=_place,
+    help="Instead of all calls, the one there: what is sent, where the answer goes, what holds it back.",
+)
+def report(
+    request: Request,
+    form: str,
+    output: str | None,
+    since: str | None,
+    dated: bool,
+    place: tuple[str, int] | None,
+) -> int:
     """List every call in PATHS (default: here), what becomes of it and why. Nothing is written.
 
     The same code gives the same report, unless it is asked for the date.
     """
     from migrate_responses import commands
 
+    if place is not None:
+        return commands.explain_flow(request, output, *place)
     return commands.report(request, form, output, since, dated)
 
 

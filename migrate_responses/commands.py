@@ -148,6 +148,23 @@ def report(request: Request, form: str, output: str | None, since: str | None, d
     return _status(0, result)
 
 
+def explain_flow(request: Request, output: str | None, path: str, line: int) -> int:
+    """All that is known of the call at ``line`` of ``path``, and of what goes together with it."""
+    from migrate_responses.show import flow, formats
+
+    runs = _migrate(request)
+    found = formats.Report(outcome(runs), request.options, sources(runs))
+    path = os.path.relpath(path).replace(os.sep, "/")
+    with _output(output) as stream:
+        if flow.explain(Screen(stream, request.no_color), found, path, line):
+            return _status(0, found.outcome)
+    others = ", ".join(map(str, flow.nearest(found, path, line)[:5]))
+    raise click.UsageError(
+        f"--explain-flow: no call has to do with line {line} of {path}"
+        + (f"; it has calls at line {others}." if others else ", and there is no call in that file.")
+    )
+
+
 def _today() -> str:
     """The day for a report; that of ``SOURCE_DATE_EPOCH``, where a build asks for it."""
     from datetime import datetime, timezone

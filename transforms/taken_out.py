@@ -66,7 +66,9 @@ def _uses(statement: cst.CSTNode, value: DictValue) -> bool:
         if not isinstance(node, cst.Name) or node.value != name:
             continue
         match value.module.parents.get(node):
-            case cst.Attribute(value=owner, attr=cst.Name(value=method)) if owner is node and method in _LOOKS:
+            case cst.Attribute(value=owner, attr=cst.Name(value=method)) if (
+                owner is node and method in _LOOKS
+            ):
                 continue
             case cst.Subscript(value=owner) if owner is node:
                 continue

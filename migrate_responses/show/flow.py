@@ -1,0 +1,128 @@
+"""One flow on a terminal: its calls, where their values come from and go, and what holds it back.
+
+For someone who argues with a TODO: every place is one that the analysis found, so a missing or a
+surprising one shows where its knowledge ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from migrate_responses.results import Diagnostic, FlowPlace, Role, SiteResult, Verdict
+from migrate_responses.show.formats import Report
+from migrate_responses.show.screen import Screen
+
+_VERDICTS = {
+    Verdict.MIGRATED: ("can be migrated", "green"),
+    Verdict.UNSAFE: ("held back; --unsafe-fixes would migrate it", "yellow"),
+    Verdict.MANUAL: ("held back; a person must decide", "red"),
+    Verdict.LEFT: ("left: not the OpenAI SDK alone", "cyan"),
+    Verdict.SKIPPED: ("left out, as asked", "cyan"),
+}
+_PARTS = (
+    ("Client", Role.CLIENT),
+    ("What is sent", Role.REQUEST),
+    ("Where the answer goes", Role.ANSWER),
+    ("What changes too", Role.EDIT),
+)
+_ENOUGH = 40  # places of one part; what is beyond is counted
+
+
+def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
+    """Write every flow that line ``line`` of ``path`` has to do with; False if there is none."""
+    numbers = _flows_at(report, path, line)
+    alone = [
+        site for site in report.outcome.sites if not site.flow and site.path == path and site.line == line
+    ]
+    for number in numbers:
+        _flow(screen, report, number)
+    for site in alone:
+        _calls(screen, [site])
+        _reasons(screen, site.reasons)
+    return bool(numbers or alone)
+
+
+def nearest(report: Report, path: str, line: int) -> list[int]:
+    """The lines of the calls in ``path``, the ones closest to ``line`` first."""
+    lines = {site.line for site in report.outcome.sites if site.path == path}
+    return sorted(lines, key=lambda other: (abs(other - line), other))
+
+
+def _flows_at(report: Report, path: str, line: int) -> list[int]:
+    """The flows with a call at the line, or else with any place there."""
+    calls = {
+        site.flow: None
+        for site in report.outcome.sites
+        if site.flow and site.path == path and site.line == line
+    }
+    if calls:
+        return list(calls)
+    return [
+        flow.number
+        for flow in report.outcome.flows
+        if any(place.path == path and place.line <= line <= place.end_line for place in flow.places)
+    ]
+
+
+def _flow(screen: Screen, report: Report, number: int) -> None:
+    sites = [site for site in report.outcome.sites if site.flow == number]
+    places = report.flows[number].places
+    _calls(screen, sites)
+    told = {(site.path, site.line) for site in sites}
+    for title, role in _PARTS:
+        part = [place for place in places if place.role is role]
+        if role is Role.EDIT:  # the rest has been told
+            part = [place for place in part if (place.path, place.line) not in told]
+        _part(screen, report, title, part)
+        told.update((place.path, place.line) for place in part)
+    _reasons(screen, _distinct(reason for site in sites for reason in site.reasons))
+    spoken = {(place.path, place.line, place.code) for place in places if place.role is Role.REASON}
+    _notes(screen, [note for note in report.outcome.notes if (note.path, note.line, note.code) in spoken])
+
+
+def _calls(screen: Screen, sites: Iterable[SiteResult]) -> None:
+    for site in sites:
+        words, style = _VERDICTS[site.verdict]
+        screen.line((f"{site.path}:{site.line}", "bold"), f"  {site.text}  ", (words, style))
+
+
+def _part(screen: Screen, report: Report, title: str, places: list[FlowPlace]) -> None:
+    lines = list(dict.fromkeys((place.path, place.line) for place in places))
+    if not lines:
+        return
+    screen.line()
+    screen.line((title, "bold"))
+    shown = lines[:_ENOUGH]
+    width = max(len(f"{path}:{line}") for path, line in shown)
+    for path, line in shown:
+        text = next((text.strip() for _, text in report.excerpt(path, line, line)), "")
+        room = screen.width - width - 5 if screen.stream.isatty() else len(text)
+        cut = text if len(text) <= room else text[: max(room - 1, 1)] + "…"
+        screen.line(f"  {f'{path}:{line}':{width}}  ", (cut, "dim"))
+    if len(lines) > len(shown):
+        screen.line(f"  and {len(lines) - len(shown)} more")
+
+
+def _reasons(screen: Screen, reasons: Iterable[Diagnostic]) -> None:
+    listed = list(reasons)
+    if listed:
+        screen.line()
+        screen.line(("What holds it back", "bold"))
+    for reason in listed:
+        place = f"{reason.path}:{reason.line}" if reason.line else reason.path
+        screen.line("  ", (reason.code, "bold"), f" {place}  {reason.message}")
+        if reason.next_step:
+            screen.line(f"    {reason.next_step}")
+
+
+def _notes(screen: Screen, notes: Iterable[Diagnostic]) -> None:
+    listed = list(notes)
+    if listed:
+        screen.line()
+        screen.line(("Good to know", "bold"))
+    for note in listed:
+        screen.line("  ", (note.code, "bold"), f" {note.path}:{note.line}  {note.message}")
+
+
+def _distinct(reasons: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    return iter(dict.fromkeys(reasons))

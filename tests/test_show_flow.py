@@ -1,0 +1,88 @@
+"""``report --explain-flow FILE:LINE``: one flow with all its places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from migrate_responses import cli
+
+FILES = {
+    "pyproject.toml": "",
+    "app/__init__.py": "",
+    "app/config.py": "from openai import OpenAI\n\nclient = OpenAI()\n",
+    "app/tools.py": 'TOOLS = [{"type": "function", "function": {"name": "now"}}]\n',
+    "app/llm.py": (
+        "from .config import client\nfrom .tools import TOOLS\n\n\n"
+        "def ask(question):\n"
+        '    history = [{"role": "user", "content": question}]\n'
+        "    return client.chat.completions.create(\n"
+        '        model="gpt-4o", messages=history, tools=TOOLS, stop=["."]\n'
+        "    )\n"
+    ),
+    "app/main.py": 'from .llm import ask\n\nanswer = ask("x")\nprint(answer.choices[0].message.content)\n',
+    "app/other.py": (
+        "from .config import client\n\n"
+        'text = client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": "x"}])\n'
+        "print(text.choices[0].message.content)\n"
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+def explain(place: str, status: int = 0) -> Result:
+    result = CliRunner().invoke(cli.cli, ["report", "--explain-flow", place])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def parts(text: str) -> dict[str, list[str]]:
+    """The places under each heading."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for line in text.splitlines():
+        if line.startswith("    "):
+            continue
+        if line.startswith("  "):
+            found.setdefault(heading, []).append(line.split()[0])
+        else:
+            heading = line
+    return found
+
+
+def test_all_places_of_a_flow() -> None:
+    result = explain("app/llm.py:7")
+    assert result.stdout.startswith("app/llm.py:7  client.chat.completions.create  held back")
+    found = parts(result.stdout)
+    assert found["Client"] == ["app/config.py:3"]
+    assert found["What is sent"] == ["app/llm.py:6", "app/llm.py:8", "app/tools.py:1"]
+    assert found["Where the answer goes"] == ["app/llm.py:7", "app/main.py:3", "app/main.py:4"]
+    assert found["What holds it back"] == ["MR112"]
+    assert "trim the text yourself" in result.stdout
+
+
+@pytest.mark.parametrize("place", ["app/main.py:4", "./app/tools.py:1", "app/llm.py:6"])
+def test_any_line_of_a_flow_will_do(place: str) -> None:
+    assert explain(place).stdout == explain("app/llm.py:7").stdout
+
+
+def test_a_line_of_two_flows_shows_both() -> None:
+    text = explain("app/config.py:3").stdout
+    assert "app/llm.py:7  client.chat.completions.create  held back" in text
+    assert "app/other.py:3  client.chat.completions.create  can be migrated" in text
+
+
+def test_no_call_there() -> None:
+    assert "it has calls at line 3" in explain("app/other.py:1", status=2).stderr
+    assert "no call in that file" in explain("app/__init__.py:1", status=2).stderr
+    assert "such as app/llm.py:42" in explain("app/llm.py", status=2).stderr
