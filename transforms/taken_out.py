@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know.kinds import DictValue, Place
-from ..know.modules import Module, walk
+from ..know.modules import walk
 
 _CONDITIONAL = (
     cst.BooleanOperation,
@@ -23,7 +23,7 @@ _LOOKS = frozenset({"get", "pop", "setdefault"})
 
 
 def taken_out(value: DictValue, name: str) -> bool:
-    """Whether ``name`` is always gone from ``value``, a function's ``**kwargs``, where it is first passed on."""
+    """Whether ``name`` is always gone from ``value``, a function's ``**kwargs``, when it is passed on."""
     function = _function(value)
     if function is None or not isinstance(function.body, cst.IndentedBlock):
         return False
