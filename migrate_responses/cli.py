@@ -174,17 +174,18 @@ def diff(request: Request, exit_code: bool) -> int:
 
 @cli.command(cls=_Command, short_help="Migrate in place.")
 @_common
-@click.option("--allow-dirty", is_flag=True, help="Also overwrite files with unstaged changes.")
-def apply(request: Request, allow_dirty: bool) -> int:
+@click.option("-i", "--interactive", is_flag=True, help="Ask about each flow, and write those accepted.")
+@click.option("--allow-dirty", is_flag=True, help="Also overwrite what git could not give back.")
+def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
     """Migrate PATHS (default: here) in place.
 
     Files are replaced whole, never half written. In a git work tree nothing is written while one of
-    the files has unstaged changes. Calls that are held back do not change the exit status. With '-'
-    the migrated text goes to standard output.
+    the files has unstaged changes or is not in git. Calls that are held back do not change the exit
+    status. With '-' the migrated text goes to standard output.
     """
     from migrate_responses import commands
 
-    return commands.apply(request, allow_dirty)
+    return commands.apply(request, allow_dirty, interactive)
 
 
 @cli.command(cls=_Command, short_help="Exit with 1 while Chat Completions remain.")
@@ -248,8 +249,14 @@ def explain(code: str | None, no_color: bool) -> None:
     commands.explain(code, no_color)
 
 
+def _written() -> str:
+    """What an interruption leaves behind: files are written all at once, at the end."""
+    write = sys.modules.get("migrate_responses.write")
+    return "all files are written" if write is not None and write.done else "nothing was written"
+
+
 def main() -> NoReturn:
-    """Entry point: like click's own, but an interruption and a closed pipe end without a word."""
+    """Entry point: like click's own, but an interruption takes one line, and a closed pipe none."""
     from signal import SIG_DFL, Signals, signal
 
     if hasattr(Signals, "SIGPIPE"):
@@ -263,6 +270,7 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         # A thread of the engine may still be at work. It writes nothing, and nobody should wait for it.
         sys.stdout.flush()
+        click.echo(f"\rInterrupted; {_written()}.", err=True)
         os._exit(EXIT_INTERRUPTED)
     except Exception:
         import traceback

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from migrate_responses.config import ConfigError, Options, load, merge
-from migrate_responses.find.project import Project
+from migrate_responses.find.project import Project, find
 from migrate_responses.find.roots import git_root, nearest_pyproject
 from migrate_responses.results import Diagnostic, Verdict
 from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project, outcome, sources
@@ -89,15 +89,21 @@ def diff(request: Request, exit_code: bool) -> int:
     from migrate_responses.show.diff import diffs
 
     result = outcome(_migrate(request))
-    diffs(request.out(), result.changed)
+    diffs(request.out(), result.changed, summary.headings(result))
+    if request.out().is_terminal and result.changed and not request.quiet:
+        request.err().line()
     _tell(request, request.err(), result, done=False)
     if result.changed and request.stdin is None and not request.quiet:
-        request.err().line("Nothing was written. To write it: ", (_command("apply", request), "bold"))
+        request.err().line("Nothing was written.")
+    _next(request, request.err(), result, "diff")
+    _tell_of_paths(request, result)
     return _status(EXIT_FINDINGS if exit_code and result.changed else 0, result)
 
 
-def apply(request: Request, allow_dirty: bool) -> int:
+def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
     """Write what changes, unless git would lose something by it."""
+    if interactive:
+        return _apply_asked(request, allow_dirty)
     runs = _migrate(request)
     if request.stdin is not None:
         return _status(0, _echo(request, runs))
@@ -112,7 +118,38 @@ def apply(request: Request, allow_dirty: bool) -> int:
     _tell(request, request.out(), result, done=True)
     if not request.quiet:
         request.out().line(f"{summary.many(len(result.changed), 'file')} changed.")
+    _next(request, request.out(), result, "apply")
     return _status(0, result)
+
+
+def _apply_asked(request: Request, allow_dirty: bool) -> int:
+    """Write the flows that a person accepts, one by one."""
+    if request.stdin is not None:
+        raise click.UsageError(
+            "--interactive reads the answers from standard input, so '-' cannot be a path."
+        )
+    from migrate_responses import interactive
+
+    with _progress(request):
+        options = request.options
+        found = find(request.paths, options.exclude, include_docs=options.include_docs)
+        projects = interactive.look(found, options)
+    runs = [asked.run for asked in projects]
+    extra = [] if allow_dirty else _dirty(runs)
+    result = outcome(runs, extra)
+    screen = request.out()
+    _tell(request, screen if not extra else request.err(), result, done=False)
+    if extra:
+        request.err().line("Nothing was written.")
+        return _status(0, result)
+    finished = interactive.ask(projects, screen)
+    for asked in projects:
+        interactive.write_accepted(asked)
+    problems = interactive.problems(projects)
+    for problem in problems:
+        summary.finding(request.err(), problem)
+    interactive.tell(projects, screen, finished)
+    return EXIT_ERROR if problems else _status(0, result)
 
 
 def check(request: Request, allow_todo: bool) -> int:
@@ -127,8 +164,8 @@ def check(request: Request, allow_todo: bool) -> int:
     ]
     summary.sites(request.out(), remaining)
     _tell(request, request.err(), result, done=False, listed=True)
-    if remaining and request.stdin is None and not request.quiet:
-        request.err().line("To see what would change: ", (_command("diff", request), "bold"))
+    if remaining:
+        _next(request, request.err(), result, "check")
     return _status(EXIT_FINDINGS if remaining else 0, result)
 
 
@@ -250,7 +287,7 @@ def _progress(request: Request) -> Iterator[None]:
         return
     from migrate_responses.show.progress import sign_of_life
 
-    with sign_of_life(sys.stderr, request.no_color):
+    with sign_of_life(sys.stderr):
         yield
 
 
@@ -296,20 +333,33 @@ def _tell(request: Request, screen: Screen, result: Outcome, *, done: bool, list
         summary.finding(errors, error)
     if request.quiet:
         return
-    if request.verbose:
-        if not listed:
-            summary.sites(screen, (site for site in result.sites if site.verdict is not Verdict.MIGRATED))
-        for note in result.notes:
+    if request.verbose and not listed:
+        summary.sites(screen, (site for site in result.sites if site.verdict is not Verdict.MIGRATED))
+    for note in result.notes:
+        if request.verbose or note.code == "MR912":  # a comment that does not do what its author believes
             summary.finding(screen, note)
-    summary.summary(screen, result, done=done, unsafe=request.options.settings.unsafe_fixes)
+    summary.summary(screen, result, done=done)
 
 
-def _command(name: str, request: Request) -> str:
-    """What to type next: the same options with another command."""
-    import shlex
+def _next(request: Request, screen: Screen, result: Outcome, command: str) -> None:
+    """What to type next, unless the text came by standard input."""
+    from migrate_responses.show.next_steps import Typed, after
 
-    dropped = {"--exit-code", "--allow-todo", "-v", "--verbose"}
-    return shlex.join(["migrate-responses", name, *(word for word in request.words if word not in dropped)])
+    if request.stdin is None and not request.quiet:
+        typed = Typed(request.words, request.paths)
+        found = after(command, typed, result, request.options.settings.unsafe_fixes)
+        summary.following(screen, list(found))
+
+
+def _tell_of_paths(request: Request, result: Outcome) -> None:
+    """Git takes no patch that leaves the directory in which it is applied."""
+    outside = [
+        file.path for file in result.changed if file.path.startswith("../") or os.path.isabs(file.path)
+    ]
+    if outside and not request.out().is_terminal:
+        request.err().line(
+            f"git apply refuses {outside[0]}, outside of this directory: run from above it.", hang=2
+        )
 
 
 def _status(status: int, result: Outcome) -> int:

@@ -50,8 +50,13 @@ def migrate_project(project: Project, options: Options, engine: Migrate, writabl
     """Run the engine over one project, with only ``writable`` free to change."""
     if not project.writable:
         return Run(project, Results())
-    settings = replace(options.settings, packaged=options.settings.packaged or is_packaged(_start(project)))
-    return Run(project, engine(project.sources, settings, writable))
+    return Run(project, engine(project.sources, settings_for(project, options), writable))
+
+
+def settings_for(project: Project, options: Options) -> Settings:
+    """The settings of the engine for one project."""
+    settings = options.settings
+    return replace(settings, packaged=settings.packaged or is_packaged(_start(project)))
 
 
 def _start(project: Project) -> str:
@@ -67,7 +72,7 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
     """
     sites: list[SiteResult] = []
     notes: list[Diagnostic] = []
-    errors = [_shown(project, diagnostic) for project, diagnostic in extra]
+    errors = [shown_diagnostic(project, diagnostic) for project, diagnostic in extra]
     changed: list[FileResult] = []
     flows: list[FlowResult] = []
     first = 0  # flow numbers are unique in one run only
@@ -76,16 +81,20 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
         writable = project.writable
         for site in results.sites:
             if site.path in writable:
-                reasons = tuple(_shown(project, reason) for reason in site.reasons)
+                reasons = tuple(shown_diagnostic(project, reason) for reason in site.reasons)
                 path = shown(project, site.path)
                 sites.append(
                     replace(site, path=path, flow=first + site.flow if site.flow else 0, reasons=reasons)
                 )
         flows.extend(_shown_flow(project, flow, first) for flow in results.flows)
         first += 1 + max((site.flow for site in results.sites), default=-1)
-        notes.extend(_shown(project, note) for note in results.notes if note.path in {"", *writable})
-        errors.extend(_shown(project, error) for error in project.errors)
-        errors.extend(_shown(project, error) for error in _errors(results) if error.path in writable)
+        notes.extend(
+            shown_diagnostic(project, note) for note in results.notes if note.path in {"", *writable}
+        )
+        errors.extend(shown_diagnostic(project, error) for error in project.errors)
+        errors.extend(
+            shown_diagnostic(project, error) for error in _errors(results) if error.path in writable
+        )
         changed.extend(replace(file, path=shown(project, file.path)) for file in results.changed)
     return Outcome(
         tuple(sites),
@@ -120,7 +129,7 @@ def shown(project: Project, name: str) -> str:
         return path
 
 
-def _shown(project: Project, diagnostic: Diagnostic) -> Diagnostic:
+def shown_diagnostic(project: Project, diagnostic: Diagnostic) -> Diagnostic:
     """The diagnostic with its path as seen from here; one without a path is about the run."""
     return diagnostic if not diagnostic.path else replace(diagnostic, path=shown(project, diagnostic.path))
 

@@ -22,6 +22,9 @@ from migrate_responses.find.project import Project
 from migrate_responses.find.roots import git_root
 from migrate_responses.results import Diagnostic, FileResult, Level
 
+done = False  # whether this process has begun to put new files in place, which then runs to its end
+_STAGE = "commit or stage them, or use --allow-dirty"
+
 
 @dataclass(frozen=True)
 class _Staged:
@@ -51,6 +54,8 @@ def write(project: Project, files: Sequence[FileResult]) -> tuple[tuple[str, ...
         if errors:
             return (), tuple(errors)
         with _undisturbed():
+            global done
+            done = done or bool(staged)
             return _commit(staged)
     finally:
         for one in staged:
@@ -59,28 +64,35 @@ def write(project: Project, files: Sequence[FileResult]) -> tuple[tuple[str, ...
 
 
 def unstaged(project: Project, files: Iterable[FileResult]) -> tuple[Diagnostic, ...]:
-    """A diagnostic for each of ``files`` with changes that neither a commit nor the index holds."""
+    """A diagnostic for each of ``files`` that git could not give back as it is: changed, or not in git.
+
+    Outside of a git work tree there are none.
+    """
     names = [file.path for file in files]
     top = git_root(project.root)
     if top is None or not names:
         return ()
     prefix = os.path.relpath(project.root, top).replace(os.sep, "/")
     prefix = "" if prefix == "." else prefix + "/"
-    listed = run_git(top, "--literal-pathspecs", "diff", "--name-only", "--no-ext-diff", "-z", "--no-renames")
-    changed = {os.fsdecode(name) for name in (listed or b"").split(b"\0") if name}
-    return tuple(
-        Diagnostic(
-            "MR906",
-            name,
-            0,
-            0,
-            Level.MANUAL,
-            "has unstaged changes, which the migration would be mixed with",
-            "commit or stage them, or use --allow-dirty",
-        )
+    changed = run_git(top, "diff", "--name-only", "--no-ext-diff", "-z", "--no-renames")
+    held = run_git(top, "ls-files", "-z")
+    if changed is None or held is None:  # no git here to ask, and none to recover anything with
+        return ()
+    tracked, edited = _names(held), _names(changed)
+    reasons = {
+        name: ("is not in git, which could not give it back", "add it to git, or use --allow-dirty")
         for name in names
-        if prefix + name in changed
+        if prefix + name not in tracked
+    }
+    mixed = ("has unstaged changes, which the migration would be mixed with", _STAGE)
+    reasons.update((name, mixed) for name in names if prefix + name in edited)
+    return tuple(
+        Diagnostic("MR906", name, 0, 0, Level.MANUAL, *reasons[name]) for name in names if name in reasons
     )
+
+
+def _names(listed: bytes) -> frozenset[str]:
+    return frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name)
 
 
 class _RefusedError(Exception):

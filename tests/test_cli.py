@@ -64,8 +64,8 @@ def test_diff_is_a_patch_on_standard_output() -> None:
         f"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-{CALL}+{DONE}"
         f"--- a/pkg/b.py\n+++ b/pkg/b.py\n@@ -1,2 +1,2 @@\n # caf\u00e9\n-{CALL}+{DONE}"
     )
-    assert "3 calls in 3 files (3 files read of 4)" in result.stderr
-    assert "migrate-responses apply\n" in result.stderr
+    assert "3 Chat Completions calls in 3 files (parsed 3 files of 4)" in result.stderr
+    assert re.search(r"migrate-responses apply +write it\n", result.stderr)
     assert Path("a.py").read_text(encoding="utf-8") == CALL
 
 
@@ -97,7 +97,7 @@ def test_diff_quiet() -> None:
 def test_next_command_keeps_the_options() -> None:
     put(a__b=SEED)
     result = run("diff", "a", "--unsafe-fixes", "--exclude", "x y", "--exit-code", status=1)
-    assert "migrate-responses apply a --unsafe-fixes --exclude 'x y'\n" in result.stderr
+    assert "  migrate-responses apply a --unsafe-fixes --exclude 'x y'\n        write it\n" in result.stderr
 
 
 # -- apply
@@ -261,7 +261,7 @@ def test_configuration_is_read_and_overridden() -> None:
     result = run("diff", "--config", "other.toml")
     assert "--- a/a.py" not in result.stdout
     assert "--- a/b.py" in result.stdout
-    assert "1 more call can be migrated with --unsafe-fixes" in result.stderr
+    assert "diff --config other.toml --unsafe-fixes\n        1 more call, if what changes" in result.stderr
 
 
 def test_bad_configuration() -> None:
@@ -294,7 +294,7 @@ def test_dynamic_endpoints_take_one_line() -> None:
     put(a=DYNAMIC * 3)
     text = run("diff").stderr
     assert text.count("--assume-responses dynamic") == 1
-    assert "3 calls go to an endpoint whose base URL is known only at run time" in text
+    assert "3 more calls, if /responses is served by their endpoints whose base URL is known only at" in text
 
 
 def test_verbose_names_each_call_with_its_reason() -> None:

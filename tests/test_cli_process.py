@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -12,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from tests.terminal import Terminal
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = [sys.executable, "-m", "migrate_responses"]
@@ -154,7 +155,7 @@ def test_ctrl_c_is_quiet_and_leaves_files_whole(tmp_path: Path) -> None:
     started = time.monotonic()
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert (out, err.strip()) == ("", "")
+    assert (out, err.strip()) == ("", "Interrupted; nothing was written.")
     assert time.monotonic() - started < 3
     assert {path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {BEFORE * 4}
     assert len(list(tmp_path.iterdir())) == 150
@@ -163,40 +164,20 @@ def test_ctrl_c_is_quiet_and_leaves_files_whole(tmp_path: Path) -> None:
 # -- on a terminal
 
 
-def on_terminal(*arguments: str, cwd: Path, **environment: str) -> str:
-    """What the program writes to a terminal of 80 columns."""
-    import pty
-
-    master, slave = pty.openpty()
-    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    process = subprocess.Popen(
-        [*PROGRAM, *arguments],
-        cwd=cwd,
-        env={**kept, "TERM": "xterm-256color", **environment},
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-    )
-    os.close(slave)
-    seen = b""
-    while select.select([master], [], [], 60)[0]:
-        try:
-            data = os.read(master, 65536)
-        except OSError:  # Linux tells the end of a terminal like this
-            break
-        if not data:
-            break
-        seen += data
-    process.wait(timeout=60)
-    os.close(master)
-    return seen.decode()
+def on_terminal(*arguments: str, cwd: Path, columns: int = 80, **environment: str) -> Terminal:
+    """The program on a terminal, after its end."""
+    terminal = Terminal(*arguments, cwd=cwd, columns=columns, **environment)
+    terminal.end()
+    return terminal
 
 
 @POSIX
 def test_terminal_shows_colour_and_disarms_the_source(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(BEFORE + HELD, encoding="utf-8")
-    seen = on_terminal("diff", cwd=tmp_path)
-    assert "\x1b[32m+answer = client.responses.create(" in seen
+    terminal = on_terminal("diff", cwd=tmp_path)
+    seen = terminal.seen
+    assert "\x1b[1;32m+" in seen
+    assert "+answer = client.responses.create(" in terminal.plain
     assert "\x1b[2J" not in seen
     assert "\\x1b[2J" in seen
     assert "[red]" in seen
@@ -208,7 +189,7 @@ def test_terminal_shows_colour_and_disarms_the_source(tmp_path: Path) -> None:
 )
 def test_terminal_without_colour(tmp_path: Path, arguments: list[str], environment: dict[str, str]) -> None:
     (tmp_path / "app.py").write_text(BEFORE, encoding="utf-8")
-    seen = on_terminal("diff", *arguments, cwd=tmp_path, **environment)
+    seen = on_terminal("diff", *arguments, cwd=tmp_path, **environment).seen
     assert "+answer = client.responses.create(" in seen
     assert "\x1b[3" not in seen
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 
 from migrate_responses.results import Diagnostic, FileResult, Level, SiteResult, Verdict
 from migrate_responses.session import Outcome
+from migrate_responses.show.next_steps import Typed, after
 from migrate_responses.show.patch import patch
 from migrate_responses.show.report import as_table
 from migrate_responses.show.screen import Screen, visible
-from migrate_responses.show.summary import summary
+from migrate_responses.show.summary import sites, summary
 
 
 def applied(folder: Path, name: str, before: bytes, after: bytes) -> bytes:
@@ -131,17 +133,17 @@ RESULT = Outcome(
 )
 
 
-def told(done: bool, unsafe: bool = False, result: Outcome = RESULT) -> str:
+def told(done: bool, result: Outcome = RESULT) -> str:
     stream = io.StringIO()
-    summary(Screen(stream), result, done=done, unsafe=unsafe)
+    summary(Screen(stream), result, done=done)
     return stream.getvalue()
 
 
 def test_summary() -> None:
     assert told(done=False) == (
-        "6 calls in 2 files (3 files read of 9)\n"
+        "6 Chat Completions calls in 2 files (parsed 3 files of 9)\n"
         "     1 ready to migrate\n"
-        "     3 held back\n"
+        "     3 held back, for these reasons (a call can have several):\n"
         "          2 MR021 Base URL known only at run time\n"
         "          1 MR110 seed\n"
         "          1 MR112 stop\n"
@@ -149,21 +151,54 @@ def test_summary() -> None:
         "          1 MR011 Another SDK with the same spelling\n"
         "     1 skipped\n"
         "          1 MR908 Suppressed by a comment\n"
-        "2 calls go to an endpoint whose base URL is known only at run time."
-        " If they serve /responses: --assume-responses dynamic\n"
-        "1 more call can be migrated with --unsafe-fixes; `explain CODE` tells what changes.\n"
+        "     1 file could not be processed (MR901, see above)\n"
     )
 
 
 def test_summary_after_the_fact() -> None:
-    text = told(done=True, unsafe=True)
-    assert "1 migrated" in text
-    assert "--unsafe-fixes" not in text
+    assert "1 migrated" in told(done=True)
 
 
 def test_summary_of_nothing() -> None:
     empty = Outcome((), (), (), (), seen=1, read=0)
     assert told(done=False, result=empty) == "No Chat Completions calls in 1 Python file.\n"
+    broken = replace(empty, errors=RESULT.errors)
+    assert told(done=False, result=broken) == "     1 file could not be processed (MR901, see above)\n"
+
+
+NEXT = [
+    ("migrate-responses apply --exclude 'a b' src", "write it"),
+    ("migrate-responses apply --exclude 'a b' src -i", "write it, asked flow by flow"),
+    (
+        "migrate-responses diff --exclude 'a b' src --assume-responses dynamic",
+        "2 more calls, if /responses is served by their endpoints whose base URL is known only at run time",
+    ),
+    ("migrate-responses diff --exclude 'a b' src --unsafe-fixes", "1 more call, if what changes is fine"),
+    ("migrate-responses explain MR021", "the story behind a code"),
+]
+
+
+def test_what_to_type_next() -> None:
+    typed = Typed(["-v", "--exclude", "a b", "src"], ["src"])
+    assert list(after("diff", typed, RESULT, unsafe=False)) == NEXT
+    assert [one for one in after("diff", typed, RESULT, unsafe=True) if "--unsafe-fixes" in one[0]] == []
+    nothing = replace(RESULT, sites=(), changed=())
+    assert list(after("diff", typed, nothing, unsafe=False)) == []
+
+
+def test_many_paths_are_not_repeated() -> None:
+    names = [f"f{number}.py" for number in range(200)]
+    assert (
+        Typed(["--select", "MR1", *names], names).with_("diff") == "migrate-responses diff --select MR1 PATHS"
+    )
+
+
+def test_a_reason_behind_several_calls_is_told_once() -> None:
+    stream = io.StringIO()
+    reason = Diagnostic("MR112", "a.py", 4, 9, MANUAL, "why", "do")
+    held = [replace(site(Verdict.MANUAL, line=line), reasons=(reason,)) for line in (2, 7)]
+    sites(Screen(stream), [*held, replace(held[0], path="b.py")])
+    assert stream.getvalue() == "a.py:4:9: MR112 why; do (with 3 calls: a.py:2,7; b.py:2)\n"
 
 
 def test_table() -> None:

@@ -196,7 +196,11 @@ def test_unstaged_changes(tmp_path: Path) -> None:
     (tmp_path / "untracked.py").write_bytes(b"old\n")
     names = ["clean", "dirty", "staged", "untracked", "sub [x]/dirty"]
     found = unstaged(here, [change(name) for name in names])
-    assert [(one.code, one.path) for one in found] == [("MR906", "dirty.py"), ("MR906", "sub [x]/dirty.py")]
+    assert [(one.code, one.path) for one in found] == [
+        ("MR906", name) for name in ("dirty.py", "untracked.py", "sub [x]/dirty.py")
+    ]
+    assert "is not in git" in found[1].message
+    assert "unstaged changes" in found[2].message
     below = Project(str(sub), {}, frozenset())
     assert [one.path for one in unstaged(below, [change("dirty")])] == ["dirty.py"]
 

@@ -1,9 +1,9 @@
-"""What a run came to, for a person."""
+"""What a run came to, for a person: what was found, what becomes of it and why, and what to type next."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from migrate_responses.results import Diagnostic, Level, SiteResult, Verdict
 from migrate_responses.rules import rule
@@ -15,67 +15,123 @@ ASSUMPTIONS = (
     ("MR021", "dynamic", "whose base URL is known only at run time"),
     ("MR023", "azure", "on Azure with an API version known only at run time"),
 )
+"""The reasons that one word on the command line can take away: code, word, what endpoints it is about."""
+
 _STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
+_ASIDE = 34  # columns of a command; a longer one has its purpose on the next line
 
 
-def finding(screen: Screen, diagnostic: Diagnostic) -> None:
+def finding(screen: Screen, diagnostic: Diagnostic, aside: str = "") -> None:
     """One diagnostic on one line: place, code, reason, next step."""
     message = diagnostic.message
     if diagnostic.next_step:
         message = f"{message.rstrip('.')}; {diagnostic.next_step}"
     where = ((diagnostic.place, "bold"), ": ") if diagnostic.path else ()
-    screen.line(*where, (diagnostic.code, _STYLES[diagnostic.level]), f" {message}")
+    screen.line(*where, (diagnostic.code, _STYLES[diagnostic.level]), f" {message}{aside}", hang=4)
 
 
 def sites(screen: Screen, found: Iterable[SiteResult]) -> None:
-    """One line for each reason of each site; a site without reasons is ready to be migrated."""
+    """One line for each reason, and for each site without one: that is ready to be migrated.
+
+    A reason that holds back several calls is told once.
+    """
+    found = list(found)
+    behind: dict[Diagnostic, list[SiteResult]] = {}
     for site in found:
         for reason in site.reasons:
-            finding(screen, reason)
+            behind.setdefault(reason, []).append(site)
+    for site in found:
+        for reason in site.reasons:
+            held = behind.pop(reason, None)
+            if held is not None:
+                finding(screen, reason, _together(held))
         if not site.reasons:
-            screen.line((site.place, "bold"), ": ", ("can be migrated", "green"), f": {site.text}")
+            screen.line((site.place, "bold"), ": ", ("can be migrated", "green"), f": {site.text}", hang=4)
 
 
-def summary(screen: Screen, result: Outcome, *, done: bool, unsafe: bool) -> None:
+def _together(held: Sequence[SiteResult]) -> str:
+    if len(held) == 1:
+        return ""
+    by_path: dict[str, list[str]] = {}
+    for site in held:
+        by_path.setdefault(site.path, []).append(str(site.line))
+    places = "; ".join(f"{path}:{','.join(lines)}" for path, lines in by_path.items())
+    return f" (with {len(held)} calls: {places})"
+
+
+def headings(result: Outcome) -> dict[str, str]:
+    """A few words on what becomes of the calls in each file."""
+    words = ((Verdict.MIGRATED, "ready"), (Verdict.UNSAFE, "held back"), (Verdict.MANUAL, "held back"))
+    counts: dict[str, Counter[str]] = {}
+    for site in result.sites:
+        for verdict, word in words:
+            if site.verdict is verdict:
+                counts.setdefault(site.path, Counter())[word] += 1
+    return {
+        path: ", ".join(f"{count} {word}" for word, count in sorted(counter.items(), reverse=True))
+        for path, counter in counts.items()
+    }
+
+
+def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
     """How many sites were found, and what becomes of them. ``done`` tells whether it was written."""
     total = len(result.sites)
     files = len({site.path for site in result.sites})
     if not total:
-        screen.line(f"No Chat Completions calls in {many(result.seen, 'Python file')}.")
+        _nothing(screen, result)
         return
-    screen.line((f"{many(total, 'call')} in {many(files, 'file')}", "bold"), f" ({_read(result)})")
-    migrated = [site for site in result.sites if site.verdict is Verdict.MIGRATED]
-    _group(screen, "migrated" if done else "ready to migrate", migrated, "green")
-    held = [site for site in result.sites if site.verdict in HELD_BACK]
-    _group(screen, "held back", held, "yellow")
-    _group(screen, "left alone", [site for site in result.sites if site.verdict is Verdict.LEFT], "cyan")
-    _group(screen, "skipped", [site for site in result.sites if site.verdict is Verdict.SKIPPED], "cyan")
-    _hints(screen, result, unsafe)
+    head = f"{many(total, 'Chat Completions call')} in {many(files, 'file')}"
+    screen.line((head, "bold"), f" ({_read(result)})", hang=2)
+    groups = (
+        ("migrated" if done else "ready to migrate", (Verdict.MIGRATED,), "green"),
+        ("held back", HELD_BACK, "yellow"),
+        ("left alone", (Verdict.LEFT,), "cyan"),
+        ("skipped", (Verdict.SKIPPED,), "cyan"),
+    )
+    for label, verdicts, style in groups:
+        _group(screen, label, [site for site in result.sites if site.verdict in verdicts], style)
+    _failed(screen, result)
 
 
-def _hints(screen: Screen, result: Outcome, unsafe: bool) -> None:
-    for code, word, what in ASSUMPTIONS:
-        count = sum(any(reason.code == code for reason in site.reasons) for site in result.sites)
-        if count:
-            calls = "1 call goes" if count == 1 else f"{count} calls go"
-            server = "If it serves" if count == 1 else "If they serve"
-            screen.line(f"{calls} to an endpoint {what}. {server} /responses: --assume-responses {word}")
-    count = sum(site.verdict is Verdict.UNSAFE for site in result.sites)
-    if count and not unsafe:
-        calls = "1 more call" if count == 1 else f"{count} more calls"
-        screen.line(f"{calls} can be migrated with --unsafe-fixes; `explain CODE` tells what changes.")
+def _nothing(screen: Screen, result: Outcome) -> None:
+    failed = len({error.path for error in result.errors})
+    if result.seen > failed:
+        screen.line(f"No Chat Completions calls in {many(result.seen - failed, 'Python file')}.", hang=0)
+    _failed(screen, result)
 
 
-def _group(screen: Screen, label: str, group: list[SiteResult], style: str) -> None:
-    """The count of one verdict, and of each code behind it. A site with two reasons counts under both."""
+def _failed(screen: Screen, result: Outcome) -> None:
+    codes = dict.fromkeys(error.code for error in result.errors)
+    files = len({error.path for error in result.errors})
+    if files:
+        text = f"{files:4} {'file' if files == 1 else 'files'} could not be processed"
+        screen.line("  ", (text, "red"), f" ({', '.join(codes)}, see above)", hang=7)
+
+
+def _group(screen: Screen, label: str, group: Sequence[SiteResult], style: str) -> None:
+    """The count of some verdicts, and of each code behind them."""
     if not group:
         return
-    screen.line("  ", (f"{len(group):4} {label}", style))
     codes = Counter(code for site in group for code in {reason.code for reason in site.reasons})
-    if group[0].verdict is Verdict.MIGRATED:
-        return
+    several = sum(codes.values()) > len(group)
+    note = ", for these reasons (a call can have several):" if several else ""
+    screen.line("  ", (f"{len(group):4} {label}", style), note, hang=7)
+    levels = {reason.code: reason.level for site in group for reason in site.reasons}
     for code, count in sorted(codes.items(), key=lambda item: (-item[1], item[0])):
-        screen.line("       ", f"{count:4} ", (code, style), f" {_title(code)}")
+        screen.line("       ", f"{count:4} ", (code, _STYLES[levels[code]]), f" {_title(code)}", hang=18)
+
+
+def following(screen: Screen, commands: Sequence[tuple[str, str]]) -> None:
+    """What to type next: commands, each with what it is for."""
+    if not commands:
+        return
+    screen.line("Next:")
+    for command, purpose in commands:
+        if len(command) <= _ASIDE:
+            screen.line("  ", (f"{command:{_ASIDE}}", "bold"), f"  {purpose}", hang=_ASIDE + 4)
+        else:
+            screen.line("  ", (command, "bold"), hang=4)
+            screen.line("        ", purpose, hang=8)
 
 
 def _title(code: str) -> str:
@@ -86,7 +142,7 @@ def _title(code: str) -> str:
 
 
 def _read(result: Outcome) -> str:
-    return f"{many(result.read, 'file')} read of {result.seen}"
+    return f"parsed {many(result.read, 'file')} of {result.seen:,}"
 
 
 def many(count: int, noun: str) -> str:

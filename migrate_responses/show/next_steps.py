@@ -1,0 +1,62 @@
+"""What to type next: the same options with another command, or one option more."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from migrate_responses.results import Verdict
+from migrate_responses.session import Outcome
+from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, many
+
+_OF_ONE_COMMAND = frozenset(
+    {"--exit-code", "--allow-todo", "--allow-dirty", "-i", "--interactive", "-v", "--verbose"}
+)
+_MOST_PATHS = 4  # more are not repeated: pre-commit names hundreds
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A command line: the words after the command's name, and which of them are paths."""
+
+    words: Sequence[str]
+    paths: Sequence[str]
+
+    def with_(self, command: str, *more: str) -> str:
+        """The same paths and options with ``command``."""
+        words = [word for word in self.words if word not in _OF_ONE_COMMAND]
+        if len(self.paths) > _MOST_PATHS:
+            words = [word for word in words if word not in self.paths]
+            return f"{shlex.join(['migrate-responses', command, *words, *more])} PATHS"
+        return shlex.join(["migrate-responses", command, *words, *more])
+
+
+def after(command: str, typed: Typed, result: Outcome, unsafe: bool) -> Iterator[tuple[str, str]]:
+    """Commands that make sense after ``command`` came to ``result``, each with what it is for."""
+    ready = sum(site.verdict is Verdict.MIGRATED for site in result.sites)
+    held = [site for site in result.sites if site.verdict in HELD_BACK]
+    if command == "diff" and result.changed:
+        yield typed.with_("apply"), "write it" if ready else "write the TODO comments"
+        if ready:
+            yield typed.with_("apply", "-i"), "write it, asked flow by flow"
+    elif command == "check" and result.changed:
+        yield typed.with_("diff"), "see what would change"
+    elif command == "check" and held:
+        yield typed.with_("check", "--allow-todo"), "accept calls that are held back for a reason"
+    look = "apply" if command == "apply" else "diff"
+    for code, word, what in ASSUMPTIONS:
+        count = sum(any(reason.code == code for reason in site.reasons) for site in result.sites)
+        if count:
+            whom = "its endpoint" if count == 1 else "their endpoints"
+            purpose = f"{many(count, 'more call')}, if /responses is served by {whom} {what}"
+            yield typed.with_(look, "--assume-responses", word), purpose
+    count = sum(site.verdict is Verdict.UNSAFE for site in result.sites)
+    if count and not unsafe:
+        yield typed.with_(look, "--unsafe-fixes"), f"{many(count, 'more call')}, if what changes is fine"
+    codes = [reason.code for site in held for reason in site.reasons[:1]]
+    if codes:
+        often = max(sorted(set(codes)), key=codes.count)
+        yield f"migrate-responses explain {often}", "the story behind a code"
+    if command == "apply" and result.changed and not held:
+        yield typed.with_("check"), "for CI: fails while Chat Completions remain"
