@@ -47,7 +47,7 @@ def check_result(before: Mapping[str, bytes], expected: Mapping[str, bytes], set
     for name in sorted(before.keys() | expected.keys()):
         assert text(result.get(name)) == text(expected.get(name)), name
     for name, data in python_only(before).items():
-        if is_python(data):
+        if name.endswith(".py") and is_python(data):
             assert is_python(result[name]), name
     again = outcome(result, migrate(python_only(result), settings))
     for name, data in result.items():
@@ -90,4 +90,5 @@ def test_every_folder_is_a_fixture() -> None:
 
     for path in folder.glob("*/*/"):
         assert (path / "notes.toml").exists(), f"{path} has no notes.toml"
-        assert (path / "before.py").exists() != (path / "before").is_dir(), f"{path}: before.py or before/"
+        single = list(path.glob("before.*"))
+        assert len(single) + (path / "before").is_dir() == 1, f"{path}: one file `before`, or a folder"

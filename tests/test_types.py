@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.wire.fixture import Fixture, fixtures
+from tests.wire import documents
+from tests.wire.fixture import Fixture, fixtures, python_only
 
 # What a migration could break. Left out are rules that see style, or imports of packages not installed here.
 RULES = {
@@ -71,7 +72,9 @@ def check(chosen: Iterable[Fixture], state: str, folder: Path) -> tuple[Found, d
     counts: Found = collections.defaultdict(collections.Counter)
     told: dict[str, list[str]] = collections.defaultdict(list)
     for fixture in chosen:
-        for name, data in getattr(fixture, state).items():
+        for name, data in python_only(getattr(fixture, state)).items():
+            if name.endswith(documents.SUFFIXES):
+                continue  # pyright does not look into them
             path = folder / fixture.name / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)

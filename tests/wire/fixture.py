@@ -1,7 +1,7 @@
 """Fixtures: a piece of code before and after, what is said about it, and perhaps a script to run it by.
 
-``fixtures/<concern>/<case>/`` holds ``before.py`` and ``after.py``, or folders ``before/`` and ``after/``
-(only the files that change need to be in ``after/``). Without an ``after`` nothing may change. ``adopt.py``
+``fixtures/<concern>/<case>/`` holds ``before.py`` and ``after.py`` (or ``before.ipynb``, ``before.md`` ... for a
+document), or folders ``before/`` and ``after/`` (only the files that change need to be in ``after/``). Without an ``after`` nothing may change. ``adopt.py``
 or ``adopt/``: the same with ``--api-defaults adopt``. ``files/``: data that a program finds beside itself.
 ``script.json``: the ``turns`` of the assistant (see ``script``), and perhaps ``argv``, ``stdin``, ``env``
 (where ``{server}`` stands for the server's address), ``compatible`` (see ``server.serve``). ``notes.toml``:
@@ -30,6 +30,7 @@ from typing import Any
 from migrate_responses.config import Settings
 from migrate_responses.results import Level, Results, Verdict
 
+from . import documents
 from .harness import read_sources
 
 if sys.version_info >= (3, 11):
@@ -37,6 +38,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+PYTHON = (".py", ".pyi", *documents.SUFFIXES)
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 NOTE_KEYS = frozenset({"args", "verdicts", "codes", "why", "packaged", "gives_up", "exit"})
 
@@ -91,7 +93,7 @@ class Fixture:
     @cached_property
     def before(self) -> dict[str, bytes]:
         """The files before."""
-        return read_sources(self.path / ("before" if self.is_folder else "before.py"))
+        return read_sources(self._part("before"))
 
     @cached_property
     def after(self) -> dict[str, bytes]:
@@ -101,37 +103,50 @@ class Fixture:
     @cached_property
     def adopt(self) -> dict[str, bytes] | None:
         """The files after a run with ``--api-defaults adopt``; ``None`` if the fixture has no say on that."""
-        exists = (self.path / "adopt").is_dir() or (self.path / "adopt.py").exists()
-        return self._changed("adopt") if exists else None
+        return self._changed("adopt") if self._part("adopt").exists() else None
 
     @property
     def changes(self) -> bool:
         """Whether a program comes out that differs by more than comments."""
-        return any(_tree(data) != _tree(self.before.get(name, b"")) for name, data in self.after.items())
+        return any(
+            data != self.before.get(name) and _tree(name, data) != _tree(name, self.before.get(name, b""))
+            for name, data in self.after.items()
+        )
+
+    @property
+    def suffix(self) -> str:
+        """That of the one file, ``.py`` unless it is a document."""
+        return next((end for end in documents.SUFFIXES if (self.path / f"before{end}").exists()), ".py")
+
+    def _part(self, what: str) -> Path:
+        return self.path / (what if self.is_folder else f"{what}{self.suffix}")
 
     def _changed(self, what: str) -> dict[str, bytes]:
-        path = self.path / (what if self.is_folder else f"{what}.py")
+        path = self._part(what)
         return {**self.before, **(read_sources(path) if path.exists() else {})}
 
     def bless(self, after: Mapping[str, bytes]) -> None:
         """Take ``after`` for what the fixture expects from now on."""
         changed = {name: data for name, data in after.items() if data != self.before.get(name)}
         if not self.is_folder:
-            target = self.path / "after.py"
+            target = self._part("after")
             target.unlink(missing_ok=True)
             if changed:
-                target.write_bytes(changed["main.py"])
+                target.write_bytes(changed[f"main{self.suffix}"])
             return
-        for path in sorted((self.path / "after").rglob("*.py")):
-            path.unlink()
+        for path in sorted((self.path / "after").rglob("*")):
+            if path.suffix in PYTHON:
+                path.unlink()
         for name, data in changed.items():
             target = self.path / "after" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
 
 
-def _tree(data: bytes) -> str:
+def _tree(name: str, data: bytes) -> str:
     """What Python sees of a file, which is all that comments do not touch; the bytes if it sees none."""
+    if name.endswith(documents.SUFFIXES):
+        return documents.tree(name, data)
     try:
         return ast.dump(ast.parse(data))
     except (SyntaxError, ValueError):
@@ -144,8 +159,8 @@ def fixtures() -> list[Fixture]:
 
 
 def python_only(sources: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files that are Python."""
-    return {name: data for name, data in sources.items() if name.endswith((".py", ".pyi"))}
+    """The files that are Python, or hold some."""
+    return {name: data for name, data in sources.items() if name.endswith(PYTHON)}
 
 
 def outcome(before: Mapping[str, bytes], results: Results) -> dict[str, bytes]:

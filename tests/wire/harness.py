@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .documents import ENTRY
 from .script import Json
 from .server import Session, serve
 
@@ -58,6 +59,8 @@ def run_program(
         if extra is not None:
             shutil.copytree(extra, folder, dirs_exist_ok=True)
         sources = read_sources(program) if isinstance(program, Path) else program
+        if "main.py" not in sources:
+            sources = {**sources, "main.py": ENTRY.encode()}
         for name, data in sources.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,9 +99,9 @@ def open_session(script: Mapping[str, Any]) -> AbstractContextManager[Session]:
 
 
 def read_sources(program: Path) -> dict[str, bytes]:
-    """The files of a program by name: a single file counts as ``main.py``."""
+    """The files of a program by name: a single file counts as ``main.py``, or ``main.ipynb`` ..."""
     if program.is_file():
-        return {"main.py": program.read_bytes()}
+        return {f"main{program.suffix}": program.read_bytes()}
     return {
         path.relative_to(program).as_posix(): path.read_bytes()
         for path in sorted(program.rglob("*"))

@@ -1,0 +1,72 @@
+"""Documents as programs: what Python sees of one, and how a person would run it. Knows nothing of the tool."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+SUFFIXES = (".ipynb", ".md", ".mdx", ".rst")
+_FENCE = re.compile(
+    r"^(?P<margin>[ \t>]*)(?P<mark>```|~~~)(?:py|python|\{python\})\b.*\n(?P<code>(?:.*\n)*?)(?P=margin)(?P=mark)",
+    re.MULTILINE,
+)
+_DIRECTIVE = re.compile(r"^\.\. code-block:: python\n\n(?P<code>(?:(?:    .*)?\n)+)", re.MULTILINE)
+
+# What a program's ``main.py`` is where the program is a document.
+ENTRY = f"import sys\nsys.path.append({str(Path(__file__).resolve().parents[2])!r})\nfrom tests.wire.documents import run\nrun()\n"
+
+
+def run() -> None:
+    """Run the document beside the program: a notebook in IPython, of a text the blocks of Python."""
+    path = next(path for path in Path().iterdir() if path.suffix in SUFFIXES and path.stem == "main")
+    if path.suffix == ".ipynb":
+        _run_cells(cells(path.read_bytes()))
+        return
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for code in blocks(path.name, path.read_bytes()):
+        exec(compile(code, path.name, "exec", dont_inherit=True), namespace)
+
+
+def _run_cells(sources: list[str]) -> None:
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}), colors="NoColor")
+    for source in sources:
+        if not shell.run_cell(source, store_history=True).success:
+            sys.exit(1)
+
+
+def cells(data: bytes) -> list[str]:
+    """The sources of the code cells of a notebook."""
+    return ["".join(cell["source"]) for cell in json.loads(data)["cells"] if cell["cell_type"] == "code"]
+
+
+def blocks(name: str, data: bytes) -> list[str]:
+    """The blocks of Python in a text."""
+    text = data.decode().replace("\r\n", "\n")
+    found = (_DIRECTIVE if name.endswith(".rst") else _FENCE).finditer(text)
+    codes = [
+        (match["code"], match.groupdict().get("margin") or ("    " if name.endswith(".rst") else ""))
+        for match in found
+    ]
+    return [
+        "".join(line.removeprefix(margin) for line in code.splitlines(keepends=True))
+        for code, margin in codes
+    ]
+
+
+def tree(name: str, data: bytes) -> str:
+    """What Python sees of a document, which is all that comments do not touch; the bytes if it sees none."""
+    parts = cells(data) if name.endswith(".ipynb") else blocks(name, data)
+    return repr([_seen(part) for part in parts])
+
+
+def _seen(code: str) -> str:
+    try:
+        return ast.dump(ast.parse(code))
+    except SyntaxError:
+        return "\n".join(line for line in code.split("\n") if not line.lstrip().startswith("#"))
