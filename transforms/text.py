@@ -9,9 +9,10 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import Const, Kind, Shape, Site, Value
+from ..know.kinds import Const, DictValue, Kind, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
+from .item_facts import facts
 from .none_text import compared, is_caught, is_guarded, is_none, none_is_seen, told_by
 from .reading import Read, Template, truth_tested
 from .snippets import attribute, expr
@@ -37,8 +38,9 @@ def _is_read(context: Context, node: cst.BaseExpression) -> bool:
 
 def content_template(context: Context, read: Read, sites: set[Site]) -> Template:
     """How to write one read of ``message.content``."""
-    if any(none_is_seen(context, site) for site in sites) and not _settled(read.whole, read.module):
-        module = read.module
+    module = read.module
+    settled = _settled(read.whole, module) or _is_sent(context, read.whole, module)
+    if not settled and any(none_is_seen(context, site) for site in sites):
 
         def keep_none(base: cst.BaseExpression) -> cst.BaseExpression:
             result = expr("text or None", text=attribute(base, "output_text"))
@@ -59,6 +61,16 @@ _BARE = (
     cst.NamedExpr,
     cst.FormattedStringExpression,
 )
+
+
+def _is_sent(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether ``node`` is the content of a message that is sent: the API takes no null there."""
+    element = module.parents.get(node)
+    message = module.parents.get(element) if isinstance(element, (cst.DictElement, cst.Arg)) else None
+    if not isinstance(message, cst.BaseExpression):
+        return False
+    known = facts(context).messages
+    return any(isinstance(value, DictValue) and value in known for value in context.project.values(message))
 
 
 def _settled(node: cst.CSTNode, module: Module) -> bool:

@@ -179,7 +179,8 @@ def _chat_turns(message: Json) -> list[Json]:
     if message.get("function_call"):
         legacy = message["function_call"]
         calls.append({"call": None, "name": legacy["name"], "arguments": legacy["arguments"]})
-    parts = _joined(_parts(message.get("content") or []))
+    content = message.get("content")
+    parts = _joined(_parts([] if content is None else content))
     if message.get("refusal"):
         parts.append({"refusal": message["refusal"]})
     if message.get("audio"):
