@@ -236,7 +236,15 @@ def _about(runs: Sequence[Run], result: Outcome) -> dict[str, Any]:
     roots = {os.path.basename(run.project.root) for run in runs}
     top = git_root(os.getcwd())
     prefix = os.path.relpath(os.getcwd(), top).replace(os.sep, "/") if top else ""
-    return {"name": roots.pop() if len(roots) == 1 else "", "owners": found, "prefix": prefix}
+    name = roots.pop() if len(roots) == 1 else ""
+    return {"name": name, "owners": found, "prefix": prefix, "links": _links()}
+
+
+def _links() -> str:
+    """Where GitHub shows the files, as its Actions tell; empty elsewhere."""
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")
+    server, repository, commit = (os.environ.get(name, "") for name in names)
+    return f"{server}/{repository}/blob/{commit}/" if server and repository and commit else ""
 
 
 def explain(code: str | None, no_color: bool) -> None:

@@ -13,6 +13,7 @@ from migrate_responses.rules import rule
 from migrate_responses.show.identity import Identity, identified
 from migrate_responses.show.links import about
 from migrate_responses.show.moved import responses_calls
+from migrate_responses.show.patch import line_counts
 
 if TYPE_CHECKING:
     from migrate_responses.show.formats import Report
@@ -84,16 +85,8 @@ def _files(report: Report) -> list[dict[str, Any]]:
 
 
 def _lines(file: FileResult | None) -> dict[str, int]:
-    """How many lines the change of a file adds and removes."""
-    if file is None:
-        return {"added": 0, "removed": 0}
-    from migrate_responses.show.patch import patch
-
-    lines = list(patch(file.path, file.before, file.after))[2:]
-    return {
-        "added": sum(line.startswith(b"+") for line in lines),
-        "removed": sum(line.startswith(b"-") for line in lines),
-    }
+    added, removed = line_counts(file) if file is not None else (0, 0)
+    return {"added": added, "removed": removed}
 
 
 def _verdicts(sites: Iterable[SiteResult]) -> dict[str, int]:

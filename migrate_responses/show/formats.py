@@ -33,6 +33,8 @@ _FORMATS: dict[str, tuple[str, str]] = {
     "json": ("migrate_responses.show.document", "as_json"),
     "sarif": ("migrate_responses.show.sarif", "as_sarif"),
     "github": ("migrate_responses.show.github", "as_github"),
+    "markdown": ("migrate_responses.show.markdown", "as_markdown"),
+    "prompt": ("migrate_responses.show.prompt", "as_prompt"),
 }
 
 NAMES = (TERMINAL, *_FORMATS)
@@ -52,6 +54,7 @@ class Report:
     name: str = ""  # of the project, or empty if there are several
     since: Since | None = None  # compared with an earlier report, if that was asked for
     prefix: str = ""  # the working directory as seen from the root of the repository
+    links: str = ""  # what comes before a path in the repository to make it an address; ends with a slash
     # By path as shown; see find/owners.py.
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     _texts: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
@@ -90,16 +93,20 @@ def _masked_lines(data: bytes) -> list[str]:
         text = decode(data).text
     except (SyntaxError, ValueError, LookupError):
         return []
-    return re.split("\r\n|\r|\n", masked(text))
+    lines = re.split("\r\n|\r|\n", masked(text))
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 def show(report: Report, form: str, stream: TextIO, no_color: bool) -> None:
     """Write ``report`` in the format called ``form``."""
     if form == TERMINAL:
-        from migrate_responses.show.report import as_table
+        from migrate_responses.show.report import as_comparison, as_table
         from migrate_responses.show.screen import Screen
 
-        as_table(Screen(stream, no_color), report.outcome)
+        screen = Screen(stream, no_color)
+        as_table(screen, report.outcome)
+        if report.since is not None:
+            as_comparison(screen, report.since)
         return
     module, function = _FORMATS[form]
     text: str = getattr(import_module(module), function)(report)

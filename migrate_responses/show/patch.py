@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from migrate_responses.results import FileResult
+
 _NO_NEWLINE = b"\\ No newline at end of file\n"
 
 
@@ -19,6 +21,12 @@ def patch(name: str, before: bytes, after: bytes) -> Iterator[bytes]:
     header = (_header(b"a/", name), _header(b"b/", name))
     for line in diff_bytes(unified_diff, old, new, *header, lineterm=b"\n"):
         yield line if line.endswith(b"\n") else line + b"\n" + _NO_NEWLINE
+
+
+def line_counts(file: FileResult) -> tuple[int, int]:
+    """How many lines the change of a file adds and removes."""
+    lines = list(patch(file.path, file.before, file.after))[2:]  # without the names
+    return sum(line.startswith(b"+") for line in lines), sum(line.startswith(b"-") for line in lines)
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from migrate_responses.results import Verdict
 from migrate_responses.session import Outcome
 from migrate_responses.show.screen import Screen
+from migrate_responses.show.since import Since
+from migrate_responses.show.summary import many
 
 _WORDS = {Verdict.MIGRATED: "ready"}  # nothing has been written yet
 _STYLES = {
@@ -26,4 +28,31 @@ def as_table(screen: Screen, result: Outcome) -> None:
             screen.line((path, "bold"))
         codes = " ".join(dict.fromkeys(reason.code for reason in site.reasons))
         verdict = (f"{_WORDS.get(site.verdict, site.verdict.value):8}", _STYLES[site.verdict])
-        screen.line(f"  {site.spot:>{max(width, 8)}}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}")
+        screen.line(
+            f"  {site.spot:>{max(width, 8)}}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}"
+        )
+
+
+def as_comparison(screen: Screen, since: Since) -> None:
+    """What changed since an earlier report, in groups."""
+    screen.line()
+    screen.line((f"Since {since.label}", "bold"))
+    for words, entries in since.groups:
+        if not entries:
+            continue
+        screen.line("  ", (f"{many(len(entries), 'call')} {words}", _GROUPS[words]))
+        for entry in entries:
+            within = f" in {entry.scope}" if entry.scope else ""
+            codes = f"  {' '.join(entry.codes)}" if entry.codes else ""
+            screen.line(f"    {entry.path}:{entry.line}  {entry.text}{within}{codes}")
+    if not any(entries for _, entries in since.groups):
+        screen.line("  Nothing has changed.")
+
+
+_GROUPS = {
+    "migrated": "green",
+    "can be migrated now": "green",
+    "newly held back": "red",
+    "new": "yellow",
+    "gone": "cyan",
+}
