@@ -8,9 +8,11 @@ import libcst as cst
 
 from ..documents import names
 from ..know import modules as syntax
-from ..know.kinds import Site
+from ..know.kinds import Client, Const, External, ModuleValue, Site, Typed
 from ..know.modules import Module
 from .context import Context
+
+_STEADY = (Client, Const, External, ModuleValue, Typed)
 
 
 def plan(context: Context) -> None:
@@ -41,8 +43,15 @@ def _values(context: Context, call: cst.Call, module: Module) -> None:
 
 
 def _mentions(context: Context, call: cst.Call, module: Module) -> None:
-    """Code that is not understood: whatever it names may be anything afterwards."""
-    words = {arg.value.value for arg in call.args if isinstance(arg.value, cst.Name)} - _imported(module)
+    """Code that is not understood: what it binds may be anything afterwards, what it reads must stay."""
+    imported = _imported(module)
+    words = {
+        arg.value.value
+        for arg in call.args
+        if isinstance(arg.value, cst.Name)
+        and arg.value.value not in imported
+        and (arg.keyword is not None or not _is_steady(context, arg.value))
+    }
     told: set[tuple[str, frozenset[Site]]] = set()
     part = "cell" if module.is_notebook else "block"
     for edit in context.plan.edits:
@@ -52,6 +61,12 @@ def _mentions(context: Context, call: cst.Call, module: Module) -> None:
                     told.add((name, edit.sites))
                     detail = f"a {part} that does not parse uses `{name}`"
                     context.manual(call, module, edit.sites, "MR913", detail)
+
+
+def _is_steady(context: Context, node: cst.Name) -> bool:
+    """Whether ``node`` can only be what no migration changes."""
+    values = context.project.values(node)
+    return bool(values) and all(isinstance(value, _STEADY) for value in values)
 
 
 def _imported(module: Module) -> set[str]:

@@ -71,7 +71,7 @@ class Text:
         self._inert.forget(known)
         why = "the block has prompts in it" if _DOCTEST.search(text) else "the block does not parse"
         self.unread.append(Unread(text, number, 0, why))
-        return self._inert.replace(text, words(text), names.unread) if _TELLING.search(text) else None
+        return self._inert.unread(text) if _TELLING.search(text) else None
 
     def encode(self, texts: Mapping[str, str]) -> bytes:
         """The document with ``texts``, the edited programs by name, in its blocks."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from . import names
@@ -38,6 +38,11 @@ _ASSIGNED = re.compile(
 _HELP = re.compile(r"[ \t]*(?:[^#\s]*?=[ \t]*)?%{0,2}(?!\d)[\w*.]+(?:\[[^\]]*\][\w.]*)*\?\??[ \t]*\Z")
 _EXPANDED = re.compile(r"\{([^{}]*)\}|\$\{?([A-Za-z_]\w*)")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+# The beginnings of lines that may bind what they name.
+_BINDING = re.compile(
+    r"^[ \t]*(?:async[ \t]+)?(?:class|def|del|for|from|global|import|with)\b.*|^[^=\n]*(?<![=!<>])=(?!=)",
+    re.MULTILINE,
+)
 _QUOTED = re.compile(r"(?:\"\"\"|'''|\"|')")
 
 
@@ -47,11 +52,20 @@ class Inert:
 
     originals: dict[str, str] = field(default_factory=dict)
 
-    def replace(self, original: str, used: Iterable[str], name: Callable[[int], str] = names.magic) -> str:
+    def magic(self, original: str, used: Iterable[str]) -> str:
         """A call with the names ``used``, on as many lines as ``original``."""
-        arguments = ", ".join(dict.fromkeys(word for word in used if not keyword.iskeyword(word)))
+        return self._call(names.magic(len(self.originals)), _names(used), original)
+
+    def unread(self, original: str) -> str:
+        """The same of code that does not parse; those names it may bind are keywords as well."""
+        bound = _names(words("\n".join(_BINDING.findall(original))))
+        read = [word for word in _names(words(original)) if word not in bound]
+        arguments = [*read, *(f"{word}={word}" for word in bound)]
+        return self._call(names.unread(len(self.originals)), arguments, original)
+
+    def _call(self, name: str, arguments: Iterable[str], original: str) -> str:
         ends = "".join(re.findall(r"\r?\n", original))
-        call = f"{name(len(self.originals))}({arguments}{ends})"
+        call = f"{name}({', '.join(arguments)}{ends})"
         self.originals[call] = original
         return call
 
@@ -68,13 +82,17 @@ class Inert:
         return text
 
 
+def _names(found: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(word for word in found if not keyword.iskeyword(word)))
+
+
 def mask(cell: str, inert: Inert) -> str:
     """``cell`` as Python, line for line."""
     first = cell.lstrip()
     if first.startswith("%%") and not first.rstrip().endswith("?"):
         return _cell_magic(cell, inert)
     if "\n" not in cell.strip() and _AUTOMAGIC.fullmatch(cell.strip()) and not _is_python(cell):
-        return inert.replace(cell, _expanded(cell))
+        return inert.magic(cell, _expanded(cell))
     return "".join(_masked(_physical(cell), inert))
 
 
@@ -85,9 +103,9 @@ def _cell_magic(cell: str, inert: Inert) -> str:
     word = name.group(1) if name else ""
     if word in _PYTHON_CELLS:
         head = line.removesuffix("\r")
-        return f"{cell[:start]}{inert.replace(head, words(head))}{line[len(head) :]}{end}{mask(body, inert)}"
+        return f"{cell[:start]}{inert.magic(head, words(head))}{line[len(head) :]}{end}{mask(body, inert)}"
     used = _expanded(line) if word.lower() in _FOREIGN_CELLS else words(cell)
-    return cell[:start] + inert.replace(cell[start:], used)
+    return cell[:start] + inert.magic(cell[start:], used)
 
 
 def _physical(text: str) -> list[str]:
@@ -120,14 +138,14 @@ def _magic(whole: str, line: str, inert: Inert) -> tuple[str, bool] | None:
     ending = whole[len(body) :]
     if found := _LINE.fullmatch(body):
         indent = body[: found.start("sign")]
-        return indent + inert.replace(body[found.start("sign") :], _used(found)) + ending, True
+        return indent + inert.magic(body[found.start("sign") :], _used(found)) + ending, True
     if (found := _ASSIGNED.fullmatch(body)) and _is_target(found["target"]):
-        call = inert.replace(body[found.start("sign") :], _used(found))
+        call = inert.magic(body[found.start("sign") :], _used(found))
         return found["target"] + call + ending, True
     stripped = line.rstrip("\r\n")
     if _HELP.fullmatch(stripped):
         start = len(stripped) - len(stripped.lstrip())
-        return stripped[:start] + inert.replace(stripped[start:], ()) + line[len(stripped) :], False
+        return stripped[:start] + inert.magic(stripped[start:], ()) + line[len(stripped) :], False
     return None
 
 

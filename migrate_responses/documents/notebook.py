@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..results import Cell
 from . import names
-from .magics import Inert, mask, words
+from .magics import Inert, mask
 from .program import Piece, Program, Unread, parses
 from .spans import Lines, Value, members, whole
 from .text import NotReadableError, decoded, encoded
@@ -65,7 +65,7 @@ class Notebook:
         self._inert.forget(known)
         self.unread.append(Unread(text, number, 0, "the cell does not parse", True))
         self._margins.append("")
-        return Piece(self._inert.replace(text, words(text), names.unread))
+        return Piece(self._inert.unread(text))
 
     def encode(self, texts: Mapping[str, str]) -> bytes:
         """The notebook with ``texts``, the edited programs by path, in its cells."""

@@ -1,4 +1,4 @@
-"""Documents as programs: what Python sees of one, and how a person would run it. Knows nothing of the tool."""
+"""Documents as programs: what Python sees of one, and how a person would run it, without the tool."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 SUFFIXES = (".ipynb", ".md", ".mdx", ".rst")
 _FENCE = re.compile(
-    r"^(?P<margin>[ \t>]*)(?P<mark>```|~~~)(?:py|python|\{python\})\b.*\n(?P<code>(?:.*\n)*?)(?P=margin)(?P=mark)",
+    r"^(?P<margin>[ \t>]*)(?P<mark>```|~~~)\{?py(?:thon)?\b.*\n(?P<code>(?:.*\n)*?)(?P=margin)(?P=mark)",
     re.MULTILINE,
 )
 _DIRECTIVE = re.compile(r"^\.\. code-block:: python\n\n(?P<code>(?:(?:    .*)?\n)+)", re.MULTILINE)
 
 # What a program's ``main.py`` is where the program is a document.
-ENTRY = f"import sys\nsys.path.append({str(Path(__file__).resolve().parents[2])!r})\nfrom tests.wire.documents import run\nrun()\n"
+ENTRY = f"import runpy\nrunpy.run_path({__file__!r}, run_name='__main__')\n"
 
 
 def run() -> None:
@@ -70,3 +70,7 @@ def _seen(code: str) -> str:
         return ast.dump(ast.parse(code))
     except SyntaxError:
         return "\n".join(line for line in code.split("\n") if not line.lstrip().startswith("#"))
+
+
+if __name__ == "__main__":
+    run()
