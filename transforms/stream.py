@@ -16,7 +16,8 @@ from . import stream_calls, stream_helper, stream_visible
 from .context import Context
 from .snippets import expr
 from .stream_body import Body
-from .stream_comprehension import Comprehension
+from .stream_comprehension import Comprehension, conditions
+from .stream_kept import is_only_looped_over
 from .stream_names import rename
 from .stream_parts import SAME, TEXT_TEST
 from .stream_region import Region
@@ -91,15 +92,15 @@ def regions(context: Context) -> Iterator[Region]:
             match node:
                 case cst.For(target=cst.Name() as target):
                     sites = _chunk_sites(context, context.project.shapes(target))
-                    if sites:
+                    if sites and not _is_of_choices(context, node):
                         new = rename(module, node, node, target.value)
                         yield Region(context, module, node, [node.body], target.value, sites, new)
                 case cst.CompFor(target=cst.Name() as target):
                     sites = _chunk_sites(context, context.project.shapes(target))
-                    whole = _comprehension(module, node)
-                    if sites and whole is not None:
+                    whole = _comprehension(context, module, node)
+                    if sites and whole is not None and not _is_of_choices(context, node):
                         new = rename(module, node, whole, target.value)
-                        roots: list[cst.CSTNode] = [_element(whole), *(test.test for test in node.ifs)]
+                        roots: list[cst.CSTNode] = [whole.elt, *(test.test for test in conditions(node))]
                         yield Region(context, module, node, roots, target.value, sites, new)
                 case cst.FunctionDef():
                     function = context.project.functions.get(node)
@@ -113,6 +114,11 @@ def regions(context: Context) -> Iterator[Region]:
                     continue
 
 
+def _is_of_choices(context: Context, node: cst.For | cst.CompFor) -> bool:
+    """``for choice in chunk.choices:`` in a loop over chunks: a part of that loop."""
+    return any(shape.kind is Kind.CHUNK_CHOICES for shape in context.project.shapes(node.iter))
+
+
 def _chunk_sites(context: Context, shapes: list[Shape]) -> frozenset[Site]:
     if len({shape.kind for shape in shapes}) != 1 or not all(shape.kind in SAME for shape in shapes):
         return frozenset()
@@ -121,17 +127,17 @@ def _chunk_sites(context: Context, shapes: list[Shape]) -> frozenset[Site]:
     return frozenset(shape.site for shape in shapes)
 
 
-def _comprehension(module: Module, node: cst.CompFor) -> cst.GeneratorExp | cst.ListComp | cst.SetComp | None:
+def _comprehension(
+    context: Context, module: Module, node: cst.CompFor
+) -> cst.GeneratorExp | cst.ListComp | cst.SetComp | None:
+    """The comprehension whose only loop is ``node``, but for one over the choices of each chunk."""
     parent = module.parents.get(node)
     while isinstance(parent, cst.CompFor):
         parent = module.parents.get(parent)
-    if node.inner_for_in is None and isinstance(parent, (cst.GeneratorExp, cst.ListComp, cst.SetComp)):
-        return parent
-    return None
-
-
-def _element(node: cst.GeneratorExp | cst.ListComp | cst.SetComp) -> cst.BaseExpression:
-    return node.elt
+    inner = node.inner_for_in
+    if inner is not None and (inner.inner_for_in is not None or not _is_of_choices(context, inner)):
+        return None
+    return parent if isinstance(parent, (cst.GeneratorExp, cst.ListComp, cst.SetComp)) else None
 
 
 # -- what is left ------------------------------------------------------------------------
@@ -188,6 +194,8 @@ def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: 
             return  # the rule for the helper looks at it
         case cst.From() | cst.WithItem() | cst.If() | cst.UnaryOperation() | cst.Comparison():
             return
+        case cst.Arg() if _is_listed(context, parent, module):
+            return
         case _ if _is_carried(context, node, module) or _escaping(context, node, shapes):
             return
         case cst.Arg():
@@ -228,6 +236,13 @@ def _is_carried(context: Context, node: cst.BaseExpression, module: Module) -> b
             )
         case _:
             return False
+
+
+def _is_listed(context: Context, arg: cst.Arg, module: Module) -> bool:
+    """``list(stream)``, of a list that is looped over."""
+    call = module.parents.get(arg)
+    lists = context.project.values(call) if isinstance(call, cst.Call) else []
+    return bool(lists) and all(is_only_looped_over(context, value) for value in lists)
 
 
 def _escaping(context: Context, node: cst.BaseExpression, shapes: list[Shape]) -> bool:

@@ -7,6 +7,7 @@ flow back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -14,9 +15,16 @@ import libcst as cst
 from ..know.kinds import Kind
 from ..know.modules import children, walk
 from . import stream_calls
-from .snippets import expr
 from .stream_layout import Guard, Layout
-from .stream_need import WANTS, Need, expressions, is_poll, is_quiet, prints_line, reads, writes
+from .stream_need import (
+    WANTS,
+    Need,
+    is_poll,
+    is_quiet,
+    prints_line,
+    reads,
+    writes,
+)
 from .stream_parts import (
     CALL_TESTS,
     FINISH,
@@ -29,7 +37,7 @@ from .stream_parts import (
     leaves,
     skips,
 )
-from .stream_survey import Survey, suites
+from .stream_statements import Statements
 
 FAILURE = """if v.type in ("response.failed", "error"):
     raise RuntimeError(f"the response failed: {v}")
@@ -58,12 +66,11 @@ class Again(Exception):
     """An alias turned out to be needed as a variable."""
 
 
-class Body(Survey):
+class Body(Statements):
     """Rewrites the statements of one region."""
 
     dirty: dict[str, set[str]]
     runs: int
-    told = False
     skipped: Reach
     needless: set[cst.CSTNode]
 
@@ -128,24 +135,29 @@ class Body(Survey):
                 layout.dropped.add(node)
             elif reach <= WANTS["call"] and stream_calls.is_added(self.region, node):
                 layout.dropped.add(node)  # the call that is kept is whole
-                self._forget(node)
+                self.forget(node)
             elif self.alias_at(node) is not None:
                 layout.dropped.add(node)
                 if self.need is None:
                     self.understood.update(walk(node))
             elif isinstance(node, cst.Try) and self._only_aliases(node):
                 layout.dropped.add(node)
-                self._forget(node)
+                self.forget(node)
             elif isinstance(node, cst.If):
                 reach = self._collect_if(node, reach, layout, units)
             elif isinstance(node, cst.For) and self._calls_of(node) is not None and reach <= WANTS["call"]:
                 layout.dissolved[node] = (True, False)
-                self._forget(node.iter, node.target)
-                self._no_break(node)
+                self.forget(node.iter, node.target)
+                self.no_break(node)
                 self._collect(node.body, reach, layout, units)
+            elif isinstance(node, cst.For) and self.is_over_choices(node):
+                layout.dissolved[node] = (True, False)
+                self.forget(node.iter, node.target)
+                self._jumps(node, node is suite.body[-1])
+                self._collect(node.body, reach - {On.USAGE}, layout, units)
             elif isinstance(node, cst.While) and reach <= WANTS["call"] and self.region.pure(node.test):
                 layout.dissolved[node] = (True, False)
-                self._forget(node.test)
+                self.forget(node.test)
                 self._collect(node.body, reach, layout, units)
             else:
                 units.append(Unit(node, reach, skipped=self.skipped))
@@ -176,14 +188,13 @@ class Body(Survey):
         skipping = all(skips(handler.body, self.region.is_function) for handler in node.handlers)
         return skipping and all(self.alias_at(statement) is not None for statement in node.body.body)
 
-    def _forget(self, *nodes: cst.CSTNode) -> None:
-        for node in nodes:
-            self.understood.update(walk(node))
-
-    def _no_break(self, node: cst.For) -> None:
-        for inner in walk(node.body):
-            if isinstance(inner, cst.Break):
-                self.hold(node, "leaves the loop over calls")
+    def _jumps(self, node: cst.For, last: bool) -> None:
+        """``break`` and ``continue`` in a loop over choices, which falls away: both end its only round."""
+        for jump in _jumps_of(node.body):
+            if not last:
+                self.hold(jump, "belongs to a loop over choices that falls away")
+            elif isinstance(jump, cst.Break):
+                self.edit(jump, lambda o, u: cst.Continue(), "MR401")
 
     def _collect_if(self, node: cst.If, reach: Reach, layout: Layout, units: list[Unit]) -> Reach:
         branch = self.branch(node, reach)
@@ -198,19 +209,19 @@ class Body(Survey):
             if node.orelse is not None and isinstance(node.orelse, cst.Else) and leaves(node.orelse.body):
                 return reach
             return (reach - must) or reach
-        self._forget(node.test)
+        self.forget(node.test)
         body, orelse = branch.stays in ("body", "both", "apart"), branch.stays in ("else", "both", "apart")
         if branch.stays == "nothing" or (not body and node.orelse is None):
             layout.dropped.add(node)
-            self._forget(node.body)
+            self.forget(node.body)
             return branch.after
         layout.dissolved[node] = (body, orelse)
         if body:
             self._collect(node.body, branch.body, layout, units)
         else:
-            self._forget(node.body)
+            self.forget(node.body)
         if not orelse and node.orelse is not None:
-            self._forget(node.orelse)
+            self.forget(node.orelse)
         elif node.orelse is not None:
             start = len(units)
             if isinstance(node.orelse, cst.If):
@@ -243,7 +254,7 @@ class Body(Survey):
                 self.hold(unit.node, "asks for several parts of a chunk at once")
             elif len(stained) == 1 and not need.handles:
                 unit.tag = stained[0]
-            elif not need.neutral or is_poll(unit.node):
+            elif not need.neutral or is_poll(unit.node) or self.is_latch(unit.node):
                 only_text = bool(need.handles) and need.handles <= {On.TEXT}
                 unit.tag = "quiet" if is_quiet_unit(unit.node) else "own" if only_text else "safe"
             else:
@@ -296,106 +307,20 @@ class Body(Survey):
                 found.append(Unit(unit.node, reach))
         return found
 
-    # -- statements ----------------------------------------------------------------------
 
-    def statement(self, node: cst.CSTNode, reach: Reach) -> None:
-        """Rewrite one statement."""
-        match node:
-            case cst.SimpleStatementLine():
-                for small in node.body:
-                    self.statement(small, reach)
-            case cst.If():
-                self._if(node, reach)
-            case cst.For() if self._calls_of(node) is not None:
-                self._for_calls(node, reach)
-            case cst.FunctionDef() | cst.ClassDef() | cst.Lambda():
-                return
-            case cst.BaseCompoundStatement():
-                for part in expressions(node):
-                    self.expression(part, reach)
-                for suite in suites(node):
-                    self.block(suite, reach)
-            case _:
-                self._small(node, reach)
-
-    def _small(self, node: cst.CSTNode, reach: Reach) -> None:
-        if reach <= WANTS["call"] and not stream_calls.gathers(self.region, node):
-            if not self.told:
-                self.hold(node, "acts on each piece of a call")
-            self.told = True
-        if stream_calls.is_changed(self.region, node):
-            self.hold(node, "changes a streamed call")
-            return
-        kept = next((a for a in self.region.aliases.values() if a.node is node and a.kept), None)
-        self.returning = self.region.is_function and isinstance(node, cst.Return)
-        if kept is not None:
-            self.understood.update(
-                inner for child in children(node) if child is not kept.value for inner in walk(child)
-            )
-            self.expression(kept.value, reach)
-        else:
-            for part in expressions(node):
-                self.expression(part, reach)
-        self.returning = False
-
-    def _if(self, node: cst.If, reach: Reach, chained: bool = False) -> None:
-        before = self.ended
-        if is_poll(node) and not self.involves(node):
-            return
-        branch = self.branch(node, reach)
-        orelse = node.orelse
-        if branch.stays == "whole" or not chained:
-            may, must = self.test(node.test, reach)
-            self.ended = frozenset()
-            self.block(node.body, may or frozenset({On.OTHER}))
-            self.ended = before | must & (FINISH | {On.USAGE})
-            rest = (reach - must) or frozenset({On.OTHER})
-            if isinstance(orelse, cst.If):
-                self._if(orelse, rest, chained=True)
-            elif orelse is not None:
-                self.block(orelse.body, rest)
-        elif branch.stays == "body":
-            self._forget(node.test, *([orelse] if orelse is not None else []))
-            self.block(node.body, branch.body)
-            self.context.edit(node, self.module, self.sites, _as_else, "MR401")
-        elif branch.stays in ("else", "nothing"):
-            self._forget(node.test, node.body)
-            if isinstance(orelse, cst.If):
-                self._if(orelse, branch.orelse or reach, chained=True)
-            elif orelse is not None:
-                self.block(orelse.body, branch.orelse or reach)
-            self.context.edit(node, self.module, self.sites, _as_orelse, "MR401")
-        else:
-            self.hold(node.test)
-
-    def _for_calls(self, node: cst.For, reach: Reach) -> None:
-        """``for call in delta.tool_calls or []:`` runs once for an event."""
-        self._forget(node.iter, node.target)
-        self._no_break(node)
-        self.block(node.body, WANTS["call"])
-        test = expr(CALL_TESTS[self.region.calls], v=cst.Name(self.region.new))
-
-        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-            assert isinstance(updated, cst.For)
-            return cst.If(test, updated.body, leading_lines=updated.leading_lines)
-
-        self.context.edit(node, self.module, self.sites, apply, "MR408")
+def _jumps_of(node: cst.CSTNode) -> Iterator[cst.Break | cst.Continue]:
+    """The jumps that belong to the loop around ``node``."""
+    for child in children(node):
+        if isinstance(child, (cst.Break, cst.Continue)):
+            yield child
+        elif not isinstance(child, (cst.For, cst.While, cst.FunctionDef, cst.ClassDef)):
+            yield from _jumps_of(child)
 
 
 def is_quiet_unit(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.SimpleStatementLine):
         return all(is_quiet(small) for small in node.body)
     return is_quiet(node)
-
-
-def _as_else(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.If)
-    return cst.Else(updated.body, leading_lines=updated.leading_lines)
-
-
-def _as_orelse(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode | cst.RemovalSentinel:
-    assert isinstance(updated, cst.If)
-    return updated.orelse if updated.orelse is not None else cst.RemovalSentinel.REMOVE
 
 
 __all__ = ["Body"]

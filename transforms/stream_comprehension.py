@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..know.modules import walk
 from .snippets import expr
 from .stream_need import WANTS, Need
 from .stream_parts import TEXT_TEST, On
@@ -18,7 +19,7 @@ class Comprehension(Tests):
         assert isinstance(loop, cst.CompFor)
         reach = self.region.everything | {On.OTHER}
         kept: list[bool] = []
-        for condition in loop.ifs:
+        for condition in conditions(loop):
             pure = self.region.pure(condition.test) if self.involves(condition.test) else None
             if pure is not None and self.spelled(condition.test, pure & reach, reach - {On.OTHER}) is None:
                 kept.append(False)  # `if chunk.choices`: the text is there or not
@@ -38,7 +39,9 @@ class Comprehension(Tests):
             self.hold(element, "runs for each chunk, and events are not chunks")
             return
         self.expression(element, WANTS["text"] if added else reach)
-        if added or not all(kept):
+        if loop.inner_for_in is not None:
+            self.understood.update((*walk(loop.inner_for_in.target), *walk(loop.inner_for_in.iter)))
+        if added or not all(kept) or loop.inner_for_in is not None:
             self._conditions(loop, kept, added)
 
     def _conditions(self, loop: cst.CompFor, kept: list[bool], added: bool) -> None:
@@ -46,13 +49,19 @@ class Comprehension(Tests):
 
         def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
             assert isinstance(updated, cst.CompFor)
-            ifs = [item for item, stays in zip(updated.ifs, kept, strict=True) if stays]
+            ifs = [item for item, stays in zip(conditions(updated), kept, strict=True) if stays]
             if added:
                 model = updated.ifs[0] if updated.ifs else _condition(updated)
                 ifs = [model.with_changes(test=test), *ifs]
-            return updated.with_changes(ifs=ifs)
+            return updated.with_changes(ifs=ifs, inner_for_in=None)
 
         self.context.edit(loop, self.module, self.sites, apply, "MR401")
+
+
+def conditions(loop: cst.CompFor) -> list[cst.CompIf]:
+    """The conditions of ``loop``, and those of the loop over choices inside it."""
+    inner = loop.inner_for_in
+    return [*loop.ifs, *(inner.ifs if inner is not None else ())]
 
 
 def _condition(loop: cst.CompFor) -> cst.CompIf:

@@ -57,6 +57,17 @@ def writes(node: cst.CSTNode) -> Iterator[str]:
                 continue
 
 
+def sets(node: cst.CSTNode) -> Iterator[str]:
+    """The names and dotted names that ``node`` itself assigns."""
+    match node:
+        case cst.AssignTarget(target=target) | cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+            yield from _owner(target)
+        case cst.NamedExpr(target=cst.Name(value=name)):
+            yield name
+        case _:
+            return
+
+
 def _owner(node: cst.BaseExpression) -> Iterator[str]:
     while isinstance(node, (cst.Subscript, cst.Call)):
         node = node.value if isinstance(node, cst.Subscript) else node.func
@@ -96,18 +107,42 @@ def is_poll(node: cst.CSTNode) -> bool:
     """``if cancelled: break``: asked as often as one likes."""
     if not isinstance(node, cst.If) or node.orelse is not None:
         return False
-    statements = [
-        small
-        for line in node.body.body
-        for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
-    ]
-    bare = all(isinstance(item, (cst.Break, cst.Return, cst.Raise, cst.Pass)) for item in statements)
+    bare = all(isinstance(item, (cst.Break, cst.Return, cst.Raise, cst.Pass)) for item in _lines(node.body))
     return bare and not any(isinstance(inner, cst.NamedExpr) for inner in walk(node.test))
 
 
-def smalls(suite: cst.BaseSuite) -> Iterator[cst.CSTNode]:
-    """The statements directly in ``suite``, those on one line apart."""
-    yield from suite.body
+def latch_of(node: cst.CSTNode) -> str:
+    """The flag of ``if first: print("AI: "); first = False``: it acts on the first chunk, now event.
+
+    What it calls may not look at the clock: the first event comes sooner than the first chunk did.
+    """
+    if not isinstance(node, cst.If) or node.orelse is not None:
+        return ""
+    negated = isinstance(node.test, cst.UnaryOperation) and isinstance(node.test.operator, cst.Not)
+    flag = node.test.expression if isinstance(node.test, cst.UnaryOperation) else node.test
+    name = dotted(flag) if isinstance(flag, (cst.Name, cst.Attribute)) else ""
+    flipped = any(_sets(small, name, negated) for small in _lines(node.body))
+    timed = any(isinstance(inner, cst.Name) and inner.value in _CLOCKS for inner in walk(node.body))
+    return name if flipped and not timed else ""
+
+
+_CLOCKS = frozenset("time perf_counter monotonic datetime timeit time_ns now utcnow".split())
+
+
+def _lines(body: cst.BaseSuite) -> Iterator[cst.CSTNode]:
+    for line in body.body:
+        yield from line.body if isinstance(line, cst.SimpleStatementLine) else [line]
+
+
+def _sets(node: cst.CSTNode, name: str, value: bool) -> bool:
+    match node:
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=cst.Name(value=word)):
+            return isinstance(target, (cst.Name, cst.Attribute)) and (dotted(target), word) == (
+                name,
+                str(value),
+            )
+        case _:
+            return False
 
 
 def expressions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:

@@ -10,6 +10,7 @@ from ..decide.plan import Apply
 from ..know.kinds import DUMPS, JSON_DUMPS, Bound, External, Function, Kind, Shape, Site
 from ..know.modules import children, walk
 from .snippets import expr, in_lines, operand, parenthesized
+from .stream_kept import is_only_looped_over
 from .stream_need import WANTS, Need
 from .stream_parts import FILTERED, FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
 from .stream_region import Region
@@ -45,6 +46,7 @@ _PIECES = {
     },
     "arguments": {"arguments": "v.delta", "index": "v.output_index"},
 }
+_UNCLEAR = "is not understood"
 Outcome = tuple[Reach, Reach]  # for what a test may be true, and for what it must be
 
 
@@ -73,7 +75,7 @@ class Reads:
             self.context.edit(node, self.module, self.sites, apply, code)
             self.understood.update(walk(node))
 
-    def hold(self, node: cst.CSTNode, why: str = "is not understood") -> None:
+    def hold(self, node: cst.CSTNode, why: str = _UNCLEAR) -> None:
         if self.need is None:
             text = self.context.source(node, self.module)
             self.context.manual(node, self.module, self.sites, "MR404", f"`{text}` {why}")
@@ -194,7 +196,10 @@ class Reads:
         """The chunk itself, or what is the event now: passed on."""
         parent = self.module.parents.get(node)
         if self.need is None and not self._is_passed(node, parent):
-            self.hold(node)
+            call = self.module.parents.get(parent) if isinstance(parent, cst.Arg) else None
+            func = call.func if isinstance(call, cst.Call) else None
+            kept = isinstance(func, cst.Attribute) and func.attr.value == "append"
+            self.hold(node, "is kept in a list that is counted or read by place" if kept else _UNCLEAR)
             return
         name = cst.Name(self.region.new)
         if isinstance(node, cst.Name) and node.value == self.region.new:
@@ -211,11 +216,18 @@ class Reads:
                 values = self.context.project.values(call.func) if isinstance(call, cst.Call) else []
                 own = bool(values) and all(isinstance(value, (Function, Bound)) for value in values)
                 escaping = any(isinstance(value, External) for value in values) and self._escapes(node)
-                return own or escaping
+                return own or escaping or (isinstance(call, cst.Call) and self._is_kept_in_list(call.func))
             case cst.Attribute(attr=attr):
                 return attr.value in DUMPS | JSON_DUMPS and self._escapes(node, dumped=True)
             case _:
                 return self._escapes(node)
+
+    def _is_kept_in_list(self, func: cst.BaseExpression) -> bool:
+        """``chunks.append(chunk)``, where the list is looped over, or never read."""
+        if not isinstance(func, cst.Attribute) or func.attr.value != "append":
+            return False
+        lists = self.context.project.values(func.value)
+        return bool(lists) and all(is_only_looped_over(self.context, value) for value in lists)
 
     def _escapes(self, node: cst.BaseExpression, dumped: bool = False) -> bool:
         """Whether the chunk leaves the project here: then that is the reason to hold back."""

@@ -54,6 +54,10 @@ class Region:
             isinstance(n, cst.SimpleString) and n.evaluated_value == "content_filter" for n in self.nodes()
         ):
             self.everything -= {On.FILTER}
+        inner = self.node.inner_for_in if isinstance(self.node, cst.CompFor) else None
+        if inner is not None and isinstance(inner.target, cst.Name):  # over the choices of the chunk
+            name = inner.target.value
+            self.aliases[name] = Alias(name, Kind.CHUNK_CHOICE, inner, inner.iter)
         self._find_aliases()
 
     @property
@@ -179,8 +183,8 @@ class Region:
                     found.append(Alias(name, Kind.CHUNK, node, value))
                 case cst.For(target=cst.Name(value=name)):
                     kinds = {shape.kind for shape in self.context.project.shapes(node.target)}
-                    if kinds == {Kind.DELTA_CALL}:
-                        self.aliases[name] = Alias(name, Kind.DELTA_CALL, node, node.iter)
+                    if kinds in ({Kind.DELTA_CALL}, {Kind.CHUNK_CHOICE}):
+                        self.aliases[name] = Alias(name, kinds.pop(), node, node.iter)
         inside = set(self.nodes())
         for _ in range(len(found) + 1):  # an alias of an alias
             for alias in found:

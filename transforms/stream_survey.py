@@ -94,6 +94,8 @@ class Survey(Tests):
                 self._survey_if(node, reach)
             case cst.For() if self._calls_of(node) is not None:
                 self._survey(node.body, WANTS["call"])
+            case cst.For() if self.is_over_choices(node):
+                self._survey(node.body, reach - {On.USAGE})
             case cst.FunctionDef() | cst.ClassDef():
                 return
             case cst.BaseCompoundStatement():
@@ -177,6 +179,10 @@ class Survey(Tests):
             ):
                 return alias.name
         return None
+
+    def is_over_choices(self, node: cst.For) -> bool:
+        """Whether ``node`` loops over the choices of the chunk, of which there is one at most."""
+        return node.orelse is None and self.region.kind(node.iter) is Kind.CHUNK_CHOICES
 
     def _calls_of(self, node: cst.For) -> cst.BaseExpression | None:
         """The streamed calls that ``node`` loops over."""
