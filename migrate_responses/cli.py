@@ -239,6 +239,17 @@ def report(
     return commands.report(request, form, output, since, dated)
 
 
+@cli.command(cls=_Command, short_help="Show which options hold for a path, and where they come from.")
+@_common
+def config(request: Request) -> int:
+    """Show which options hold for PATHS (default: here), and where each comes from: the command line,
+    a file, or the default.
+    """
+    from migrate_responses import commands
+
+    return commands.config(request)
+
+
 @cli.command()
 @click.argument("code", required=False)
 @click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set.")

@@ -247,6 +247,14 @@ def _links() -> str:
     return f"{server}/{repository}/blob/{commit}/" if server and repository and commit else ""
 
 
+def config(request: Request) -> int:
+    """Which options hold, and where they come from."""
+    from migrate_responses.show.choices import choices
+
+    choices(request.out(), request.paths[0], request.options)
+    return 0
+
+
 def explain(code: str | None, no_color: bool) -> None:
     """One rule, or the list."""
     from migrate_responses.rules import rule

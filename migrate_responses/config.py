@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from migrate_responses.find.roots import project_root
 
 TABLE = "tool.migrate-responses"
 API_DEFAULTS = ("preserve", "adopt")
@@ -32,11 +36,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class Options:
-    """The settings of the engine, and what only the command line needs."""
+    """The settings of the engine, and what only the command line needs.
+
+    Patterns are relative to the project, in the syntax of ``.gitignore``; as they were written they are
+    relative to the file, or to the working directory.
+    """
 
     settings: Settings = Settings()
     exclude: tuple[str, ...] = ()
     include_docs: bool = False  # look for code blocks in texts too
+    per_file_ignores: tuple[tuple[str, frozenset[str]], ...] = ()
+    file: str | None = None  # where the configuration stands, if there is one
+    written: Mapping[str, object] = field(default_factory=dict)  # the keys of that file, as they stand
+    given: Mapping[str, object] = field(default_factory=dict)  # the keys that the command line names
 
 
 def read_toml(path: str) -> dict[str, Any]:
@@ -79,8 +91,35 @@ def _options(table: Mapping[str, object], path: str) -> Options:
             values[key.replace("-", "_")] = convert(value)
         except ValueError as error:
             raise ConfigError(f"{path}: {key} in [{TABLE}] {error}") from error
-    exclude, include_docs = tuple(values.pop("exclude", ())), values.pop("include_docs", False)
-    return Options(Settings(**values), exclude, include_docs)
+    prefix = _below_root(os.path.dirname(os.path.abspath(path)))
+    patterns = values.pop("per_file_ignores", {})
+    return Options(
+        exclude=tuple(_anchored(pattern, prefix) for pattern in values.pop("exclude", ())),
+        include_docs=values.pop("include_docs", False),
+        per_file_ignores=tuple((_anchored(glob, prefix), codes) for glob, codes in patterns.items()),
+        settings=Settings(**values),
+        file=path,
+        written=dict(table),
+    )
+
+
+def _below_root(directory: str) -> str:
+    """``directory`` as seen from the root of its project, with slashes; empty for the root itself."""
+    root = project_root(directory)
+    name = os.path.relpath(directory, root).replace(os.sep, "/") if root is not None else "."
+    return "" if name == "." else name
+
+
+def _anchored(pattern: str, prefix: str) -> str:
+    """``pattern``, which is relative to the folder ``prefix``, relative to the project."""
+    if not prefix:
+        return pattern
+    body = pattern.removeprefix("!")
+    negation = pattern[: len(pattern) - len(body)]
+    folder = re.sub(r"([\\*?\[])", r"\\\1", prefix)
+    if "/" in body.rstrip("/"):
+        return f"{negation}/{folder}/{body.lstrip('/')}"
+    return f"{negation}/{folder}/**/{body}"
 
 
 def merge(options: Options, exclude: tuple[str, ...], include_docs: bool = False, **given: object) -> Options:
@@ -90,11 +129,18 @@ def merge(options: Options, exclude: tuple[str, ...], include_docs: bool = False
     """
     settings = options.settings
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value}
+    named = {**chosen, "exclude": list(exclude), "include_docs": include_docs}
     for name in ("assume_responses", "assume_clients"):
         if name in chosen:
             chosen[name] = frozenset(chosen[name]) | getattr(settings, name)
-    docs = options.include_docs or include_docs
-    return Options(replace(settings, **chosen), (*options.exclude, *exclude), docs)
+    here = _below_root(os.getcwd())
+    return replace(
+        options,
+        settings=replace(settings, **chosen),
+        exclude=(*options.exclude, *(_anchored(pattern, here) for pattern in exclude)),
+        include_docs=options.include_docs or include_docs,
+        given={name.replace("_", "-"): value for name, value in named.items() if value},
+    )
 
 
 def codes(values: object) -> frozenset[str]:
@@ -124,6 +170,45 @@ def _strings(value: object) -> frozenset[str]:
     return frozenset(value)
 
 
+def _patterns(value: object) -> list[str]:
+    """Patterns in the order in which they stand: a later one can take back an earlier one."""
+    known = _strings(value)
+    for pattern in known:
+        _understood(pattern)
+    return [pattern for pattern in value if pattern in known] if isinstance(value, (list, tuple)) else []
+
+
+def _understood(pattern: str) -> None:
+    """Raise ``ValueError`` for what is no pattern."""
+    try:
+        matching((), [pattern])
+    except ValueError:
+        raise ValueError(f"has {pattern!r}, which is no pattern of .gitignore") from None
+
+
+def _codes_by_pattern(value: object) -> dict[str, frozenset[str]]:
+    if not isinstance(value, dict):
+        raise ValueError("must be a table from patterns to lists of codes")
+    found: dict[str, frozenset[str]] = {}
+    for pattern, listed in value.items():
+        _understood(pattern)
+        try:
+            found[pattern] = codes(listed)
+        except ValueError as error:
+            raise ValueError(f"at {pattern!r} {error}") from error
+    return found
+
+
+def matching(names: Iterable[str], patterns: Iterable[str]) -> set[str]:
+    """Those of ``names`` that the patterns match, in the syntax of ``.gitignore``."""
+    listed = list(patterns)
+    if not listed:
+        return set()
+    from pathspec import GitIgnoreSpec
+
+    return set(GitIgnoreSpec.from_lines(listed).match_files(names))
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError("must be true or false")
@@ -145,5 +230,6 @@ KEYS: dict[str, Callable[[object], object]] = {
     "ignore": codes,
     "raise-on-failure": _flag,
     "include-docs": _flag,
-    "exclude": lambda value: sorted(_strings(value)),
+    "exclude": _patterns,
+    "per-file-ignores": _codes_by_pattern,
 }

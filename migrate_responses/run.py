@@ -193,11 +193,10 @@ class Inspection:
 
     def _asked(self, flow: Flow) -> tuple[str, str] | None:
         """What a comment or an option says for leaving the flow alone: a code and a sentence."""
-        uses = [(edit.code, edit.module) for edit in flow.edits]
-        uses += [(reason.code, reason.module) for reason in self._reasons(flow)]
-        if any(is_suppressed(site.node, site.module, {code for code, _ in uses}) for site in flow.sites):
+        codes = {edit.code for edit in flow.edits} | {reason.code for reason in self._reasons(flow)}
+        if any(is_suppressed(site.node, site.module, codes) for site in flow.sites):
             return "MR908", "left alone as asked"
-        why = left_out(uses, self._settings)
+        why = left_out(codes, [site.module.path for site in flow.sites], self._settings)
         return ("MR911", why) if why else None
 
     def _verdict(self, flow: Flow) -> Verdict:
@@ -337,14 +336,14 @@ class Inspection:
         line, column = self._places.position(left.node, left.module)
         verdict, reason = left.verdict, self._places.diagnostic(left.reason)
         if verdict is not Verdict.LEFT:
-            why = left_out([(left.reason.code, left.module)], self._settings)
+            why = left_out([left.reason.code], [left.module.path], self._settings)
             if is_suppressed(left.node, left.module, {left.reason.code}):
                 why, reason = "", self._places.note(left.node, left.module, "MR908", "left alone as asked")
             elif why:
                 reason = self._places.note(left.node, left.module, "MR911", why)
             verdict = verdict if why is None else Verdict.SKIPPED
         scope = scope_of(left.node, left.module)
-        return SiteResult(left.module.path, line, column, left.text, left.verdict, 0, (reason,), scope)
+        return SiteResult(left.module.path, line, column, left.text, verdict, 0, (reason,), scope)
 
 
 def _is_out_of_reach(flow: Flow) -> bool:

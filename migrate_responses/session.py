@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from migrate_responses.config import Options, Settings
+from migrate_responses.config import Options, Settings, matching
 from migrate_responses.find.project import Project, find
 from migrate_responses.find.roots import is_packaged
 from migrate_responses.results import Diagnostic, FileResult, FlowResult, Results, SiteResult
@@ -56,7 +56,12 @@ def migrate_project(project: Project, options: Options, engine: Migrate, writabl
 def settings_for(project: Project, options: Options) -> Settings:
     """The settings of the engine for one project."""
     settings = options.settings
-    return replace(settings, packaged=settings.packaged or is_packaged(_start(project)))
+    ignores: dict[str, frozenset[str]] = {}
+    for pattern, codes in options.per_file_ignores:
+        for name in matching(project.writable, [pattern]):
+            ignores[name] = ignores.get(name, frozenset()) | codes
+    packaged = settings.packaged or is_packaged(_start(project))
+    return replace(settings, packaged=packaged, file_ignores=tuple(sorted(ignores.items())))
 
 
 def _start(project: Project) -> str:

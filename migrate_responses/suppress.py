@@ -13,34 +13,32 @@ from difflib import get_close_matches
 import libcst as cst
 
 from .config import Settings
-from .know.modules import Module, walk
+from .know.modules import Module
 
 _COMMENT = re.compile(r"#\s*migrate-responses:\s*(?P<word>[\w-]+)?(?:=(?P<codes>\w+(?:\s*,\s*\w+)*))?")
 _WORDS = ("skip", "skip-file")
 
-Use = tuple[str, Module]
-"""A code that a flow needs, and the file in which it does."""
 
-
-def left_out(uses: Iterable[Use], settings: Settings) -> str | None:
-    """Why the options leave out a flow that needs ``uses``; None if they do not."""
-    needed = sorted(set(uses), key=lambda use: use[0])
+def left_out(codes: Iterable[str], paths: Iterable[str], settings: Settings) -> str | None:
+    """Why the options leave out what needs ``codes`` and stands in ``paths``; None if they do not."""
+    needed = sorted(set(codes))
     ignored, selected = tuple(settings.ignore), tuple(settings.select)
     by_file = dict(settings.file_ignores)
-    for code, module in needed:
-        if code.startswith(tuple(by_file.get(module.path, ()))):
-            return f"it needs {code}, which per-file-ignores leaves out in {module.path}"
-    wanting = dict.fromkeys(code for code, _ in needed if ignored and code.startswith(ignored))
+    for path in sorted(set(paths)):
+        wanting = [code for code in needed if code.startswith(tuple(by_file.get(path, ())))]
+        if wanting:
+            return f"it needs {', '.join(wanting)}, which per-file-ignores leaves out in {path}"
+    wanting = [code for code in needed if code.startswith(ignored)]
     if wanting:
         return f"it needs {', '.join(wanting)}, which --ignore leaves out"
-    wanting = dict.fromkeys(code for code, _ in needed if selected and not code.startswith(selected))
+    wanting = [code for code in needed if selected and not code.startswith(selected)]
     if wanting:
         return f"it also needs {', '.join(wanting)}, which --select does not name"
     return None
 
 
 def is_suppressed(node: cst.CSTNode, module: Module, codes: Iterable[str]) -> bool:
-    """Whether a comment asks to leave the statement of ``node``, or its file; ``codes`` are those it needs."""
+    """Whether a comment asks to leave the statement of ``node``, which needs ``codes``, or its file."""
     found = [match for match in _COMMENT.finditer(module.text) if match["word"] in _WORDS]
     if not found:
         return False
@@ -62,21 +60,27 @@ def _asks(comment: str, codes: Iterable[str]) -> bool:
 
 def misspelt(module: Module) -> Iterator[tuple[cst.Comment, str]]:
     """The comments for this tool that say nothing it knows, each with what may have been meant."""
+    if not any(map(_complaint, _COMMENT.finditer(module.text))):
+        return
+    stack: list[cst.CSTNode] = [module.tree]
+    while stack:
+        node = stack.pop()
+        stack.extend(reversed(node.children))
+        match = _COMMENT.search(node.value) if isinstance(node, cst.Comment) else None
+        if match is not None and isinstance(node, cst.Comment) and (complaint := _complaint(match)):
+            yield node, complaint
+
+
+def _complaint(match: re.Match[str]) -> str | None:
     from .rules import RULES
 
+    word, named = match["word"] or "", match["codes"]
+    if word not in _WORDS:
+        close = get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.5) or ["skip"]
+        return f"`{word}` asks for nothing; did you mean `{close[0]}`?"
     known = {rule.code for rule in RULES}
-    if "migrate-responses:" not in module.text:
-        return
-    for node in walk(module.tree):
-        match = _COMMENT.search(node.value) if isinstance(node, cst.Comment) else None
-        if match is None or not isinstance(node, cst.Comment):
-            continue
-        word, named = match["word"] or "", re.split(r"\s*,\s*", (match["codes"] or "").upper())
-        if word not in _WORDS:
-            close = get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.5) or ["skip"]
-            yield node, f"`{word}` asks for nothing; did you mean `{close[0]}`?"
-        elif match["codes"] and (unknown := [code for code in named if code not in known]):
-            yield node, f"there is no rule {unknown[0]}"
+    unknown = [code for code in re.split(r"\s*,\s*", named.upper()) if code not in known] if named else []
+    return f"there is no rule {unknown[0]}" if unknown else None
 
 
 def _head(statement: cst.CSTNode) -> list[cst.CSTNode]:

@@ -306,6 +306,54 @@ def test_verbose_names_each_call_with_its_reason() -> None:
     assert "a.py:1:1" not in run("diff").stderr
 
 
+# -- config
+
+
+def shown(*arguments: str) -> dict[str, str]:
+    """The lines of ``config`` by their first word."""
+    lines = run("config", *arguments).stdout.splitlines()
+    return {line.split(" ", 1)[0]: " ".join(line.split()[1:]) for line in lines if line}
+
+
+def test_config_tells_where_each_value_comes_from() -> None:
+    put(src__a=CALL, src__gen=CALL)
+    Path("pyproject.toml").write_text(
+        '[tool.migrate-responses]\nignore = ["MR110"]\nassume-responses = ["azure"]\nexclude = ["gen.py"]\n'
+        '[tool.migrate-responses.per-file-ignores]\n"src/*" = ["MR803"]\n',
+        encoding="utf-8",
+    )
+    given = shown("src/a.py", "--assume-responses", "dynamic", "--unsafe-fixes", "--ignore", "MR111")
+    assert given["configuration"] == "pyproject.toml [tool.migrate-responses]"
+    assert given["project"] == ". (folder of pyproject.toml)"
+    assert given["unsafe-fixes"] == "true command line"
+    assert given["api-defaults"] == '"preserve" default'
+    assert given["ignore"] == '["MR111"] command line'
+    assert given["assume-responses"] == (
+        '["azure", "dynamic"] pyproject.toml [tool.migrate-responses], command line'
+    )
+    assert given["src/a.py:"] == "calls that need MR803 are left out (per-file-ignores 'src/*')"
+    assert set(KEYS) <= set(given)
+    assert "src/gen.py: read, never written (exclude 'gen.py')\n" in run("config", "src/gen.py").stdout
+
+
+def test_config_tells_of_the_nearest_file_and_of_packages() -> None:
+    put(services__a__x=CALL)
+    Path(".git").mkdir()
+    Path("services/a/pyproject.toml").write_text(
+        '[project]\nname = "x"\n[tool.migrate-responses]\nunsafe-fixes = true\n', encoding="utf-8"
+    )
+    given = shown("services/a/x.py")
+    assert given["unsafe-fixes"] == "true services/a/pyproject.toml [tool.migrate-responses]"
+    assert given["callers"].startswith("packaged for others")
+    assert shown(".")["callers"].startswith("an application")
+    assert shown(".", "--config", "services/a/pyproject.toml")["unsafe-fixes"].startswith("true")
+
+
+def test_config_of_a_bad_file_is_refused() -> None:
+    Path("pyproject.toml").write_text("[tool.migrate-responses]\nexcludes = []\n", encoding="utf-8")
+    assert "did you mean 'exclude'?" in run("config", status=2).stderr
+
+
 # -- standard input
 
 

@@ -129,6 +129,29 @@ def test_a_bad_file_beside_good_ones(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_per_file_ignores(tmp_path: Path) -> None:
+    held = BEFORE.replace('"Hi"}]', '"Hi"}], stop=["x"]')
+    for name in ("legacy", "app"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.py").write_text(held, encoding="utf-8")
+    table = '[tool.migrate-responses.per-file-ignores]\n"legacy/" = ["MR112"]\n'
+    (tmp_path / "pyproject.toml").write_text(table, encoding="utf-8")
+    listed = run("check", cwd=tmp_path, status=1).stdout
+    assert "app/a.py:4:" in listed
+    assert "legacy" not in listed
+    assert "legacy/a.py:4:10: MR911 it needs MR112, which per-file-ignores leaves out" in (
+        run("diff", "-v", cwd=tmp_path).stderr
+    )
+
+
+def test_a_misspelt_comment_is_told_about(tmp_path: Path) -> None:
+    text = BEFORE.replace("}])\n", "}])  # migrate-responses: skpi\n")
+    (tmp_path / "app.py").write_text(text, encoding="utf-8")
+    told = run("diff", cwd=tmp_path).stderr
+    assert "app.py:4:105: MR912 `skpi` asks for nothing; did you mean `skip`?" in told
+    assert "MR912" not in run("diff", "-q", cwd=tmp_path).stderr
+
+
 # -- how it ends
 
 

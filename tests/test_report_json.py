@@ -61,7 +61,7 @@ def test_what_is_written_fits_the_schema(written: dict[str, Any]) -> None:
         (("flows", 0, "places", 0, "line"), 0),
         (("rules",), {"MR1": {}}),
         (("date",), "today"),
-        (("options", "file_ignores"), [["a.py"]]),
+        (("options", "per_file_ignores"), [["a.py"]]),
     ],
 )
 def test_the_schema_refuses(written: dict[str, Any], path: tuple[Any, ...], value: object) -> None:

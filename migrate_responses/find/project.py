@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from migrate_responses.config import matching
 from migrate_responses.documents.names import TEXTS
 from migrate_responses.find import candidates, listing, roots
 from migrate_responses.results import Diagnostic, Level
@@ -85,7 +86,7 @@ def _read_project(
             covered.add(name)
             if path in texts:
                 reading.texts[name] = texts[path]
-    covered -= _matching(covered, exclude)
+    covered -= matching(covered, exclude)
     everything = sorted({*names, *covered})
     reading.read(everything)
     sources = _with_context(reading, covered, everything)
@@ -139,14 +140,6 @@ def _siblings(directory: str, suffixes: tuple[str, ...]) -> list[str]:
 
 def _below(names: Iterable[str], directory: str) -> list[str]:
     return [name for name in names if directory == "." or name.startswith(directory + "/")]
-
-
-def _matching(names: Iterable[str], patterns: Sequence[str]) -> set[str]:
-    if not patterns:
-        return set()
-    from pathspec import GitIgnoreSpec
-
-    return set(GitIgnoreSpec.from_lines(patterns).match_files(names))
 
 
 class _Reading:

@@ -172,8 +172,9 @@ def _options(report: Report) -> dict[str, Any]:
     given: dict[str, object] = {}
     for holder in (options.settings, options):
         given |= {item.name: getattr(holder, item.name) for item in fields(holder)}
-    del given["settings"], given["packaged"]  # the latter is worked out for each project, not chosen
-    return {name: _plain(value) for name, value in given.items()}
+    # Not chosen but worked out, and where the choices stand.
+    left = {"settings", "packaged", "file_ignores", "file", "written", "given"}
+    return {name: _plain(value) for name, value in given.items() if name not in left}
 
 
 def _plain(value: object) -> object:
