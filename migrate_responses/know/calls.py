@@ -7,6 +7,7 @@ from abc import abstractmethod
 import libcst as cst
 
 from . import models
+from .flags import Settled, flags_of
 from .graph import Var
 from .heap import is_text
 from .kinds import (
@@ -46,6 +47,7 @@ class Calls(Semantics):
         self.sites: dict[cst.CSTNode, Site] = {}
         self.invocations: list[Invocation] = []
         self.flag_keys: dict[cst.CSTNode, object | None] = {}
+        self._known_flags: dict[Function, tuple[str, ...]] = {}
         self.callees: dict[Invocation, dict[Value, None]] = {}
         self.results: list[tuple[Site, Var]] = []  # where the answers of the sites go
         self._forwarded: set[tuple[Value, Invocation]] = set()
@@ -105,6 +107,8 @@ class Calls(Semantics):
         names = list(function.positional)
         if owner is not None and names:
             self.solver.add(function.parameters[names.pop(0)], [owner])
+        flags = self._flags(function)
+        settled = Settled(function, flags, call, names) if flags else None
         position = 0
         for argument in call.arguments:
             if argument.keyword is None:
@@ -122,8 +126,17 @@ class Calls(Semantics):
         result = function.yields
         if result is not None:
             self.solver.add(call.result, [result])
+        elif settled is not None:
+            self.solver.flow_if(function.result, call.result, settled.keep)
         else:
             self.solver.flow(function.result, call.result)
+
+    def _flags(self, function: Function) -> tuple[str, ...]:
+        if "stream" not in function.module.text:
+            return ()
+        if function not in self._known_flags:
+            self._known_flags[function] = flags_of(function)
+        return self._known_flags[function]
 
     def _bind_positional(self, function: Function, names: list[str], position: int, var: Var) -> None:
         if position < len(names):
