@@ -13,6 +13,7 @@ from .config import Settings
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
 from .decide.flows import Flow, causes, flows
+from .decide.keys import hard_coded
 from .decide.lookalikes import Leftover, leftovers
 from .decide.plan import Edit, Plan, Reason
 from .documents.edge import Documents
@@ -142,6 +143,7 @@ class Inspection:
             for module in self._modules
             for comment, why in misspelt(module)
         ]
+        notes += map(self._places.diagnostic, hard_coded(project, self._settings))
         for error in self._errors:
             if error.path in self._sources:
                 before = self._sources[error.path]

@@ -76,17 +76,24 @@ class Ambient:
 
     def environment(self, name: str, module: Module, texts: Texts) -> list[Text]:
         """What the project puts into the environment variable ``name`` where ``module`` can see it."""
-        if self._assigned is None:
-            self._assigned = {}
-            for key, var, node, where in self._assignments():
-                self._assigned.setdefault(key, []).append((var, node, where))
         found = []
-        for var, node, where in self._assigned.get(name, ()):
+        for var, node, where in self._put(name):
             if self.meets(where, module):
                 found += [
                     replace(item, place=node) for item in texts.read(var, name) if item.text is not None
                 ]
         return found
+
+    def assigned(self, name: str) -> list[Var]:
+        """Everything that the project puts into the environment variable ``name``."""
+        return [var for var, _, _ in self._put(name)]
+
+    def _put(self, name: str) -> list[tuple[Var, cst.CSTNode, Module]]:
+        if self._assigned is None:
+            self._assigned = {}
+            for key, var, node, where in self._assignments():
+                self._assigned.setdefault(key, []).append((var, node, where))
+        return self._assigned.get(name, [])
 
     def _assignments(self) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
         for call, callees in self._project.callees.items():

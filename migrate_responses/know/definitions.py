@@ -210,6 +210,11 @@ class Definitions(Foreign):
             if not member.startswith("_"):
                 yield member, self.module_member(found, member)
 
+    @property
+    def openai_module(self) -> Client | None:
+        """The client that the module ``openai`` is, if the project uses it as one."""
+        return self._module_client
+
     def module_client(self, node: cst.CSTNode) -> Client:
         """The client that the module ``openai`` itself is; one for the whole project."""
         if self._module_client is None:

@@ -78,6 +78,18 @@ CLIENTS: tuple[Rule, ...] = (
         PROJECT,
     ),
     Rule(
+        "MR015",
+        "API key in the code",
+        NOTE,
+        "A key of OpenAI or Azure is written in the code, and with it in its history and wherever that is"
+        " copied. Nothing is changed on its account: read the key from the environment (the SDK looks for"
+        " `OPENAI_API_KEY` by itself), and revoke this one. Reports show it as `***`.",
+        'client = OpenAI(api_key="sk-...")',
+        "client = OpenAI()",
+        "https://platform.openai.com/docs/api-reference/authentication",
+        step="read it from the environment, and revoke this one",
+    ),
+    Rule(
         "MR020",
         "Another host",
         MANUAL,
