@@ -58,6 +58,7 @@ _BARE = (
     cst.Arg,
     cst.DictElement,
     cst.AnnAssign,
+    cst.Expr,
     cst.NamedExpr,
     cst.FormattedStringExpression,
 )

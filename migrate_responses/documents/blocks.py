@@ -18,6 +18,8 @@ from .text import decoded, encoded, lines_of
 _DOCTEST = re.compile(r"^\s*(?:>>>|In \[\d*\]:)", re.MULTILINE)
 # What a block that does not parse must hold for others to depend on it.
 _TELLING = re.compile(r"chat\.completions|\.choices\b|\.tool_calls\b|finish_reason|_tokens\b")
+_SKIP = "migrate-responses: skip-file"
+_SKIP_FILE = re.compile(rb"(?:<!--|\{/\*|^\.\.)\s+migrate-responses:\s*skip-file\b", re.MULTILINE)
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -43,7 +45,8 @@ class Text:
         for group in _groups([needs for _, _, needs in found]):
             members = [found[number] for number in group]
             name = names.snippet(path, members[0][0].first + 1)
-            self.programs.append(Program(name, [_piece(block, masked) for block, masked, _ in members]))
+            pieces = [_piece(block, masked) for block, masked, _ in members]
+            self.programs.append(Program(name, pieces, _SKIP if _SKIP_FILE.search(data) else ""))
             self._blocks[name] = [block for block, _, _ in members]
 
     def place(self, program: Program, line: int, column: int) -> tuple[int, int, None]:

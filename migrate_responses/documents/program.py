@@ -44,16 +44,20 @@ class Unread:
 
 
 class Program:
-    """One module for the engine: its pieces one after the other, each behind a border."""
+    """One module for the engine: its pieces one after the other, each behind a border.
 
-    def __init__(self, path: str, pieces: Sequence[Piece]) -> None:
+    ``comment`` is one that the document has outside of them.
+    """
+
+    def __init__(self, path: str, pieces: Sequence[Piece], comment: str = "") -> None:
         self.path = path
         self._pieces = pieces
         text = "".join(piece.text for piece in pieces)
         end = "\r\n" if "\n" in text and text[text.index("\n") - 1 : text.index("\n")] == "\r" else "\n"
         self._end = end
         parts = [f"{names.border(number)}{end}{piece.text}{end}" for number, piece in enumerate(pieces)]
-        self.text = "".join([*parts, names.border(len(pieces)), end])
+        last = names.border(len(pieces))
+        self.text = "".join([*parts, f"{last}  # {comment}" if comment else last, end])
         counts = (part.count("\n") for part in parts)
         self._starts = [0, *accumulate(counts)]  # of each piece, the line of its border, from 0
 
@@ -70,7 +74,9 @@ class Program:
         found: list[str] = []
         start = 0
         for number in range(len(self._pieces) + 1):
-            at = next(at for at in range(start, len(lines)) if lines[at].rstrip() == names.border(number))
+            at = next(
+                at for at in range(start, len(lines)) if lines[at].split()[:1] == [names.border(number)]
+            )
             if number:
                 text = "\n".join(lines[start:at]) + ("\n" if at > start else "")
                 found.append(text.removesuffix(self._end))

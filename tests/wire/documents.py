@@ -48,15 +48,15 @@ def cells(data: bytes) -> list[str]:
 def blocks(name: str, data: bytes) -> list[str]:
     """The blocks of Python in a text."""
     text = data.decode().replace("\r\n", "\n")
-    found = (_DIRECTIVE if name.endswith(".rst") else _FENCE).finditer(text)
-    codes = [
-        (match["code"], match.groupdict().get("margin") or ("    " if name.endswith(".rst") else ""))
-        for match in found
-    ]
-    return [
-        "".join(line.removeprefix(margin) for line in code.splitlines(keepends=True))
-        for code, margin in codes
-    ]
+    if name.endswith(".rst"):
+        return [_cut(match["code"], "    ") for match in _DIRECTIVE.finditer(text)]
+    return [_cut(match["code"], match["margin"]) for match in _FENCE.finditer(text)]
+
+
+def _cut(code: str, margin: str) -> str:
+    """``code`` without what stands before its lines."""
+    lines = [line + "\n" for line in code.split("\n")]
+    return "".join(line[len(margin) :] if line.startswith(margin) else "\n" for line in lines)
 
 
 def tree(name: str, data: bytes) -> str:
