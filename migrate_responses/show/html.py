@@ -124,7 +124,7 @@ def _rules(report: Report) -> Html | None:
 def _rule(name: str) -> Html:
     known = rule(name)
     examples = (
-        tag("div", tag("h4", heading), code("example.py", text))
+        tag("div", tag("p", heading, class_="label"), code(text))
         for heading, text in (("Before", known.before), ("After", known.after))
         if text
     )

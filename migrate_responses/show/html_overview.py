@@ -12,6 +12,8 @@ from migrate_responses.show.formats import Report
 from migrate_responses.show.html_tags import Html, joined, tag
 from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, many
 
+_MOST_FILES = 100  # to choose from; the others are a search away
+
 NOBODY = "(nobody)"
 """Stands for the owner of files without one; no owner in a CODEOWNERS is spelled like that."""
 
@@ -190,6 +192,8 @@ def _facet(
         return None
     ordered = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
     most = ordered[0][1].total()
+    if name == "file":
+        ordered = ordered[:_MOST_FILES]
     choices = [
         tag(
             "label",

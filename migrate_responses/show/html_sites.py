@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import urlencode
 
 from migrate_responses.results import Diagnostic, FlowResult, Role, SiteResult, Verdict
 from migrate_responses.rules import rule
@@ -81,7 +82,8 @@ class Sites:
     def _file(self, path: str, sites: Sequence[SiteResult]) -> Html:
         owners = self.report.owners.get(path, ())
         folder, _, name = path.rpartition("/")
-        heading = tag("h3", tag("span", f"{folder}/", class_="folder") if folder else None, name)
+        link = tag("a", name, href=f"#{urlencode({'file': path}, errors='surrogateescape')}")
+        heading = tag("h3", tag("span", f"{folder}/", class_="folder") if folder else None, link)
         head = tag(
             "header",
             heading,
@@ -112,7 +114,7 @@ class Sites:
         codes = list(dict.fromkeys(reason.code for reason in site.reasons))
         summary = tag(
             "summary",
-            tag("span", site.line, class_="line"),
+            tag("span", _number(site), class_="line"),
             tag("span", tag("code", self._source(site)), self._scope(site), class_="what"),
             tag("span", " ".join(codes), class_="codes") if codes else None,
             tag("span", BADGES[site.verdict], class_=f"badge {site.verdict.value}"),
@@ -131,6 +133,8 @@ class Sites:
 
     def _source(self, site: SiteResult) -> str:
         """The line of the call as written, or the callee if the line is not at hand."""
+        if site.cell is not None:  # the line of the file is JSON
+            return site.text
         lines = self.report.excerpt(site.path, site.line, site.line)
         text = lines[0][1].strip() if lines else site.text
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
@@ -167,7 +171,7 @@ class Sites:
     @staticmethod
     def _link(site: SiteResult, seen_from: str) -> Html:
         where = f"{site.path}:{site.line}:{site.column}"
-        words = f"line {site.line}" if site.path == seen_from else f"{site.path}:{site.line}"
+        words = f"line {_number(site)}" if site.path == seen_from else f"{site.path}:{_number(site)}"
         return tag("a", words, href="#", class_="at", data_at=where)
 
     def _parts(self, site: SiteResult) -> Iterator[str]:
@@ -216,6 +220,11 @@ def diagnosis(alike: Sequence[Diagnostic], seen_from: str = "") -> Html:
     )
 
 
+def _number(site: SiteResult) -> str:
+    """The line of a call; in a notebook, the cell and the line in it."""
+    return f"[{site.cell.number}]:{site.cell.line}" if site.cell else str(site.line)
+
+
 def _place(diagnostic: Diagnostic, seen_from: str) -> str:
     """Where it is: the line alone in the file ``seen_from``."""
     cell = diagnostic.cell
@@ -225,7 +234,9 @@ def _place(diagnostic: Diagnostic, seen_from: str) -> str:
         line = f"line {diagnostic.line}" if diagnostic.line else ""
     if diagnostic.path == seen_from:
         return line
-    return f"{diagnostic.path}:{diagnostic.line}" if line and not cell else f"{diagnostic.path} {line}".strip()
+    return (
+        f"{diagnostic.path}:{diagnostic.line}" if line and not cell else f"{diagnostic.path} {line}".strip()
+    )
 
 
 def rule_link(code: str) -> Html:

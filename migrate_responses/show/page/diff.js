@@ -1,6 +1,6 @@
 /* Diffs are drawn when they are first seen. All text goes in as text. */
 
-const STYLES = ["", "k", "s", "n", "c", "d", "b"];
+const STYLES = ["", "k", "s", "n", "c", "d"];
 const wide = matchMedia("(min-width: 1000px)");
 const hunksByFile = new Map();
 let layout = stored("layout") ?? (wide.matches ? "split" : "unified");

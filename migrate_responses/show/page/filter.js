@@ -49,7 +49,10 @@ function accepts(facet, record) {
 /* The number beside a choice is that of the calls to be had by it, all other facets as they are. */
 function countSite(site, refused) {
   for (const facet of refused.length ? refused : FACETS) {
-    for (const value of site[facet]) byValue.get(`${facet} ${value}`).number += 1;
+    for (const value of site[facet]) {
+      const choice = byValue.get(`${facet} ${value}`);
+      if (choice) choice.number += 1; // not every file is a choice
+    }
   }
 }
 

@@ -68,12 +68,21 @@ function onClick(event) {
 /* Keys. What is typed into a field is text. */
 const isField = (element) => element.matches("input:not([type=checkbox]), textarea, select");
 
+/* What j and k go through: the calls that are shown, and after those of a file its diff. */
+function stops() {
+  return files.filter(({ element }) => !element.hidden).flatMap(({ element, sites }) => {
+    const calls = sites.filter(({ row }) => !row.hidden).map((site) => site.element);
+    const whole = element.lastElementChild;
+    return whole.matches(".whole") ? [...calls, whole] : calls;
+  });
+}
+
 function move(by) {
-  const stops = all(".file:not([hidden]) li:not([hidden]) > .site > summary, .file:not([hidden]) > .whole > summary");
-  const here = stops.indexOf(document.activeElement.closest(".site, .whole")?.firstElementChild);
-  const next = stops[here < 0 ? 0 : here + by];
-  next?.focus({ preventScroll: true });
-  next?.scrollIntoView({ block: "nearest" });
+  const all = stops();
+  const here = all.indexOf(document.activeElement.closest(".site, .whole"));
+  const summary = all[here < 0 ? 0 : here + by]?.firstElementChild;
+  summary?.focus({ preventScroll: true });
+  summary?.scrollIntoView({ block: "nearest" });
 }
 
 function escape() {
