@@ -14,6 +14,7 @@ LEVELS = {
     Level.MANUAL: "manual: held back with a TODO",
     Level.NOTE: "note: reported, nothing is changed",
 }
+_COLUMNS = 88  # of prose, where there is room
 _ERRORS = ("MR901", "MR902", "MR903", "MR904", "MR905", "MR906")
 _STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
 
@@ -22,10 +23,11 @@ def explain(screen: Screen, rule: Rule) -> None:
     """One rule, in full."""
     from textwrap import wrap
 
-    screen.line((f"{rule.code} {rule.title}", "bold"))
-    screen.line((_level(rule), _STYLES[rule.level]))
+    screen.line((f"{rule.code} {rule.title}", "bold"), hang=6)
+    screen.line((_level(rule), _STYLES[rule.level]), hang=8)
     screen.line()
-    for line in wrap(rule.explanation, 88, break_long_words=False, break_on_hyphens=False):
+    columns = min(_COLUMNS, screen.width - 1) if screen.is_terminal else _COLUMNS
+    for line in wrap(rule.explanation, columns, break_long_words=False, break_on_hyphens=False):
         screen.line(line)
     for heading, code in (("Before", rule.before), ("After", rule.after)):
         if code:
@@ -35,7 +37,7 @@ def explain(screen: Screen, rule: Rule) -> None:
                 screen.line(f"    {line}")
     screen.line()
     if rule.step:
-        screen.line("Next step: ", rule.step)
+        screen.line("Next step: ", rule.step, hang=11)
     screen.line(f"Source: {rule.source}")
 
 
@@ -44,7 +46,9 @@ def overview(screen: Screen) -> None:
     for digit, heading in SECTIONS.items():
         screen.line((heading, "bold"))
         for rule in _section(digit):
-            screen.line("  ", (rule.code, _STYLES[rule.level]), f"  {rule.level.value:6}  {rule.title}")
+            screen.line(
+                "  ", (rule.code, _STYLES[rule.level]), f"  {rule.level.value:6}  {rule.title}", hang=17
+            )
 
 
 def page() -> str:

@@ -126,8 +126,9 @@ def following(screen: Screen, commands: Sequence[tuple[str, str]]) -> None:
     if not commands:
         return
     screen.line("Next:")
+    narrow = screen.is_terminal and screen.width < _ASIDE + 40
     for command, purpose in commands:
-        if len(command) <= _ASIDE:
+        if len(command) <= _ASIDE and not narrow:
             screen.line("  ", (f"{command:{_ASIDE}}", "bold"), f"  {purpose}", hang=_ASIDE + 4)
         else:
             screen.line("  ", (command, "bold"), hang=4)
