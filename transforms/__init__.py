@@ -33,6 +33,7 @@ from . import (
     types,
     unfollowed,
     unread,
+    unseen_callers,
 )
 from .context import Context
 
@@ -61,4 +62,5 @@ RULES: tuple[Callable[[Context], None], ...] = (
     doubles.plan,
     unfollowed.plan,
     unread.plan,
+    unseen_callers.plan,
 )

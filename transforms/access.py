@@ -16,8 +16,10 @@ from ..know.kinds import (
     SHAPES,
     STREAM_KINDS,
     STRUCTURAL,
+    DictValue,
     External,
     Kind,
+    Method,
     Shape,
     Site,
 )
@@ -279,7 +281,7 @@ def _argument(
         _hasattr(context, call, module, shapes)
     elif name == "setattr" and call.args[0] is not arg:
         return  # kept under a name; whether that can be followed, the escapes know
-    elif name in _REFLECTION:
+    elif name in _REFLECTION or arg.star or _pours(context, call, name, shapes):
         text = context.source(call, module)
         context.manual(call, module, sites, "MR309", f"`{text}` is not understood")
 
@@ -287,6 +289,20 @@ def _argument(
 _REFLECTION = frozenset(
     {"getattr", "setattr", "delattr", "vars", "iter", "sorted", "reversed", "sum", "min", "max"}
 )
+_WHOLE = frozenset({Kind.COMPLETION, Kind.MESSAGE})
+
+
+def _pours(context: Context, call: cst.Call, name: str, shapes: list[Shape]) -> bool:
+    """Whether the fields of a part of the answer go into a dict under their old names.
+
+    What becomes of a whole message that is made a dict, the rules for histories know.
+    """
+    if name == "dict":
+        return any(shape.kind in STRUCTURAL - _WHOLE for shape in shapes)
+    return any(
+        isinstance(value, Method) and isinstance(value.owner, DictValue) and value.name == "update"
+        for value in context.project.values(call.func)
+    )
 
 
 def _hasattr(context: Context, call: cst.Call, module: Module, shapes: list[Shape]) -> None:

@@ -212,14 +212,17 @@ class Builder(Expressions):
             self.project.add_base(cls, self.expression(base.value))
         for keyword in node.keywords:
             self.expression(keyword.value)
-        for decorator in node.decorators:
-            self.expression(decorator.decorator)
+        decorated = self._new(cls)
+        for decorator in reversed(node.decorators):
+            self.project.decorate_class(
+                self.expression(decorator.decorator), decorated, decorator, self.module
+            )
         outer_scope, outer_env = self.scope, self.env
         self.scope, self.env = self.module.scopes[node], {}
         self._suite(node.body)
         cls.members.update((name, self.scope.any(name)) for name in self.scope.bound)
         self.scope, self.env = outer_scope, outer_env
-        self.bind(node.name.value, self._new(cls))
+        self.bind(node.name.value, decorated)
         return True
 
     # -- control flow --------------------------------------------------------------------

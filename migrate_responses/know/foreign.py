@@ -32,6 +32,7 @@ from .kinds import (
     Unknown,
     Value,
 )
+from .modules import Module
 
 
 class Foreign(Calls):
@@ -360,6 +361,16 @@ class Foreign(Calls):
         if not decorator.values:
             self.undecided_decorators.append((decorator, decorated, result, function))
         return result
+
+    def decorate_class(self, decorator: Var, decorated: Var, node: cst.Decorator, module: Module) -> None:
+        """A decorator of the project gets the class, to register it or to give it back."""
+        invocation = Invocation(cst.Call(node.decorator), module, [Argument(None, decorated, node)], Var())
+
+        def on(found: Value) -> None:
+            if isinstance(found, (Function, Bound, Class, Instance)):
+                self.call(found, invocation)
+
+        self.solver.watch(decorator, on)
 
     def _external_decorator(self, path: str, function: Function) -> None:
         tail = path.rpartition(".")[2]
