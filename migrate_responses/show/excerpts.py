@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from migrate_responses.show.formats import Report
 
 AROUND = 2  # lines shown before and after each statement
+WHOLE = 40  # lines of a function that is shown whole
 MOST = 600  # lines of one flow
 
 # A mark for each role, the most telling first: a line has the first that fits.
@@ -49,16 +50,14 @@ def _marked(path: str, places: Iterable[FlowPlace], report: Report) -> Iterator[
         shown.update(range(place.line - AROUND, max(place.line, place.end_line) + AROUND + 1))
         for first, last in heads:
             if first <= place.line <= last:
-                shown.add(first)
-    previous = 0
-    wanted = sorted(number for number in shown if number > 0)
+                shown.update(range(first, last + 1) if last - first < WHOLE else [first])
+    texts = dict(report.excerpt(path, min(shown, default=1), max(shown, default=0)))
+    wanted = sorted(shown & texts.keys())
     width = len(str(wanted[-1])) if wanted else 0
-    for number in wanted:
-        for at, text in report.excerpt(path, number, number):
-            if previous and at > previous + 1:
-                yield f"  {'…':>{width}}"
-            yield f"{marks.get(at, ' ')} {at:>{width}}  {text}".rstrip()
-            previous = at
+    for before, number in zip([0, *wanted], wanted, strict=False):
+        if before and number > before + 1:
+            yield f"  {'…':>{width}}"
+        yield f"{marks.get(number, ' ')} {number:>{width}}  {texts[number]}".rstrip()
 
 
 def _heads(data: bytes) -> list[tuple[int, int]]:
