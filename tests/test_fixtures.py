@@ -74,6 +74,7 @@ def is_python(data: bytes) -> bool:
 
 def test_every_fixture_says_what_it_shows() -> None:
     assert len(FIXTURES) > 300
+    assert len(ADOPTING) >= 8
     for fixture in fixtures():
         missing = {"verdicts", "codes", "why"} - fixture.notes.keys()
         assert not missing, f"{fixture.name}: {missing}"

@@ -93,6 +93,7 @@ def pyright(folder: Path) -> list[dict[str, Any]]:
     (folder / "pyrightconfig.json").write_text(json.dumps(config))
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
     result = subprocess.run([*command, "-p", str(folder)], capture_output=True, text=True, check=False)
+    assert result.stdout, f"pyright ended with {result.returncode} and said nothing but:\n{result.stderr}"
     report = json.loads(result.stdout)
     assert report["summary"]["filesAnalyzed"] > 0, result.stderr
     return [error for error in report["generalDiagnostics"] if error.get("rule") in RULES]
