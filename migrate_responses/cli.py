@@ -209,8 +209,10 @@ def check(request: Request, allow_todo: bool) -> int:
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Instead of standard output.")
 @click.option(
     "--since",
+    multiple=True,
     metavar="REF|FILE",
-    help="Also tell what changed since a git revision, or since a report made with --format json.",
+    help="Also tell what changed since a git revision, or since a report made with --format json."
+    " Repeatable, oldest first: html draws them all, the last one is compared with.",
 )
 @click.option("--date", "dated", is_flag=True, help="Put today's date into the report.")
 @click.option(
@@ -224,7 +226,7 @@ def report(
     request: Request,
     form: str,
     output: str | None,
-    since: str | None,
+    since: tuple[str, ...],
     dated: bool,
     place: tuple[str, int] | None,
 ) -> int:

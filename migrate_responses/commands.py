@@ -169,7 +169,9 @@ def check(request: Request, allow_todo: bool) -> int:
     return _status(EXIT_FINDINGS if remaining else 0, result)
 
 
-def report(request: Request, form: str, output: str | None, since: str | None, dated: bool) -> int:
+def report(
+    request: Request, form: str, output: str | None, since: tuple[str, ...], dated: bool
+) -> int:
     """The inventory in one of the formats."""
     from migrate_responses.show import formats
 
@@ -177,8 +179,9 @@ def report(request: Request, form: str, output: str | None, since: str | None, d
     result = outcome(runs)
     date = _today() if dated else None
     found = formats.Report(result, request.options, sources(runs), date, **_about(runs, result))
-    if since is not None:
-        found = replace(found, since=_since(request, since, found))
+    history = tuple(_since(request, given, found) for given in since)
+    if history:
+        found = replace(found, since=history[-1], history=history)
     with _output(output) as stream:
         formats.show(found, form, stream, request.no_color)
     _tell(request, request.err(), result, done=False)

@@ -68,7 +68,8 @@ def _at_revision(revision: str, options: Options, paths: Sequence[str], engine: 
         here = os.path.normpath(os.path.join(root, os.path.relpath(project.root, top)))
         moved = replace(project, root=here)  # so that its files are called as they are today
         runs.append(migrate_project(moved, options, engine, moved.writable))
-    return Report(outcome(runs), options, sources(runs))
+    date = run_git(root, "show", "--no-patch", "--format=%cs", commit.decode().strip()) or b""
+    return Report(outcome(runs), options, sources(runs), date.decode().strip() or None)
 
 
 def _restore(root: str, commit: str, folder: str) -> None:

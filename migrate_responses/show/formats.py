@@ -53,6 +53,7 @@ class Report:
     date: str | None = None
     name: str = ""  # of the project, or empty if there are several
     since: Since | None = None  # compared with an earlier report, if that was asked for
+    history: tuple[Since, ...] = ()  # all earlier reports that were named, ``since`` the last of them
     prefix: str = ""  # the working directory as seen from the root of the repository
     links: str = ""  # what comes before a path in the repository to make it an address; ends with a slash
     # By path as shown; see find/owners.py.

@@ -18,6 +18,8 @@ from migrate_responses.show.formats import Report
 from migrate_responses.show.html_code import code
 from migrate_responses.show.html_sites import Sites, applied, diagnosis
 from migrate_responses.show.html_tags import Html, prose, raw, tag
+from migrate_responses.show.html_trend import trend
+from migrate_responses.show.moved import responses_calls
 from migrate_responses.show.rules_page import LEVELS
 from migrate_responses.show.summary import many
 
@@ -40,7 +42,8 @@ def as_html(report: Report) -> str:
         tag("script", raw(script)),
     )
     document = tag("html", _head(report, style, script), body, lang="en")
-    return f"<!doctype html>\n{document}\n"
+    # ASCII alone, so that it can be written to any stream; style and script have nothing else in them.
+    return f"<!doctype html>\n{document}\n".encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _head(report: Report, style: str, script: str) -> Html:
@@ -67,6 +70,7 @@ def _head(report: Report, style: str, script: str) -> Html:
 
 def _main(report: Report, sites: Sites) -> Html:
     outcome = report.outcome
+    moved = sum(sum(responses_calls(report.sources.get(path, b"")).values()) for path in outcome.named)
     calls = None
     if outcome.sites or outcome.changed:
         calls = tag(
@@ -86,7 +90,8 @@ def _main(report: Report, sites: Sites) -> Html:
     return tag(
         "main",
         _listing("errors", "Not processed", outcome.errors, "file", is_open=True),
-        overview.progress(report),
+        overview.progress(report, moved),
+        trend(report, moved),
         overview.steps(report),
         calls,
         _listing("notes", "Notes", outcome.notes, "note"),

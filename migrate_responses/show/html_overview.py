@@ -26,8 +26,6 @@ _LEGEND = {
     Verdict.SKIPPED: ("skipped", "as the project asks"),
 }
 
-Counts = Mapping[Verdict, int]
-
 
 def title(report: Report) -> str:
     """What the page is called."""
@@ -54,50 +52,49 @@ def head(report: Report, controls: Html) -> Html:
     )
 
 
-def progress(report: Report) -> Html:
-    """How many calls can move: in words, as a bar, and by verdict. Each verdict leads to its calls."""
+def progress(report: Report, moved: int) -> Html:
+    """How far it is: in words, as a bar, and by verdict. Each verdict leads to its calls.
+
+    ``moved`` is the number of calls that are on Responses already.
+    """
     counts = Counter(site.verdict for site in report.outcome.sites)
     openai = sum(counts[verdict] for verdict in OF_OPENAI)
-    if not counts:
-        return tag(
-            "p", f"No Chat Completions calls in {many(report.outcome.seen, 'Python file')}.", class_="lead"
+    parts = {"moved": moved} | {verdict.value: counts[verdict] for verdict in Verdict}
+    legend = [_moved(moved) if moved else None]
+    legend += [_legend(verdict, counts[verdict]) for verdict in _LEGEND if counts[verdict]]
+    if openai:
+        lead = joined(
+            (
+                tag("strong", f"{counts[Verdict.MIGRATED]:,}"),
+                f" of {many(openai, 'call')} can be migrated now",
+            )
         )
-    ready = counts[Verdict.MIGRATED]
-    lead = tag(
-        "p",
-        tag("strong", f"{ready:,}"),
-        f" of {many(openai, 'call')} to OpenAI can be migrated now" if openai else " calls go to OpenAI",
-        class_="lead",
-    )
-    words = ", ".join(
-        f"{counts[verdict]} {name}" for verdict, (name, _) in _LEGEND.items() if counts[verdict]
-    )
+    else:
+        lead = joined([f"No Chat Completions calls to OpenAI in {many(report.outcome.seen, 'Python file')}."])
+    words = [f"{moved} on Responses"] if moved else []
+    words += [f"{counts[verdict]} {name}" for verdict, (name, _) in _LEGEND.items() if counts[verdict]]
     return tag(
         "section",
-        lead,
-        bar(counts, class_="bar large", role="img", aria_label=words),
-        tag(
-            "ul",
-            (_legend(verdict, counts[verdict]) for verdict in _LEGEND if counts[verdict]),
-            class_="legend",
-        ),
+        tag("p", lead, class_="lead"),
+        bar(parts, class_="bar large", role="img", aria_label=", ".join(words)) if words else None,
+        tag("ul", legend, class_="legend") if words else None,
         class_="progress",
         aria_label="Progress",
     )
 
 
-def bar(counts: Counts, full: int = 0, **attributes: str) -> Html:
-    """A bar with one part for each verdict. It is full with ``full`` calls, or with all there are."""
-    total = full or sum(counts.values()) or 1
+def bar(parts: Mapping[str, int], full: int = 0, **attributes: str) -> Html:
+    """A bar with a stretch for each of ``parts``. It is full with ``full`` calls, or with all there are."""
+    total = full or sum(parts.values()) or 1
     at = 0.0
-    parts: list[Html] = []
-    for verdict in Verdict:
-        width = 1000 * counts.get(verdict, 0) / total
+    stretches: list[Html] = []
+    for name, count in parts.items():
+        width = 1000 * count / total
         if width:
-            parts.append(tag("rect", x=f"{at:.1f}", width=f"{width:.1f}", height="10", class_=verdict.value))
+            stretches.append(tag("rect", x=f"{at:.1f}", width=f"{width:.1f}", height="10", class_=name))
         at += width
     shape = {"viewBox": "0 0 1000 10", "preserveAspectRatio": "none"}
-    return tag("svg", parts, **shape, **(attributes or {"class_": "bar", "aria_hidden": "true"}))
+    return tag("svg", stretches, **shape, **(attributes or {"class_": "bar", "aria_hidden": "true"}))
 
 
 def steps(report: Report) -> Html | None:
@@ -130,6 +127,12 @@ def filters(report: Report) -> Html:
         )
     facets.append(_facet("file", "File", outcome.sites, lambda site: [site.path], _path))
     return joined(facets)
+
+
+def _moved(count: int) -> Html:
+    number = tag("b", f"{count:,}")
+    inside = (number, " ", tag("span", "migrated", class_="name"), " ", tag("small", "on Responses already"))
+    return tag("li", tag("span", inside, class_="moved"))
 
 
 def _legend(verdict: Verdict, count: int) -> Html:
@@ -200,7 +203,7 @@ def _facet(
             tag("input", type="checkbox", name=name, value=value),
             tag("span", shown(value), class_="name", title=value if name in {"file", "owner"} else None),
             tag("span", count.total(), class_="count"),
-            bar(count, most),
+            bar({verdict.value: count[verdict] for verdict in Verdict}, most),
         )
         for value, count in ordered
     ]

@@ -14,6 +14,7 @@ from migrate_responses.rules import rule
 from migrate_responses.show.formats import Report
 from migrate_responses.show.html_diff import FileDiff
 from migrate_responses.show.html_tags import Html, joined, prose, raw, tag
+from migrate_responses.show.identity import identified
 from migrate_responses.show.summary import many
 
 BADGES = {
@@ -53,6 +54,11 @@ class Sites:
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {path: number for number, path in enumerate(self.by_path)}
+
+    @cached_property
+    def _keys(self) -> dict[int, str]:
+        """A name for each call that it keeps when the code around it changes."""
+        return {id(site): identity.key[:12] for site, identity in identified(self.report.outcome.sites)}
 
     @cached_property
     def _flows(self) -> dict[int, list[SiteResult]]:
@@ -124,7 +130,7 @@ class Sites:
             summary,
             tag("div", self._reasons(site), self._applied(site), self._together(site), class_="body"),
             class_="site",
-            data_at=f"{site.path}:{site.line}:{site.column}",
+            data_at=self._keys[id(site)],
             data_verdict=site.verdict.value,
             data_rules=" ".join(codes),
             data_line=site.line,
@@ -168,11 +174,9 @@ class Sites:
         more = f" and {many(len(others) - _MOST, 'more call')}" if len(others) > _MOST else ""
         return tag("p", "Moves together with ", _enumerated(links), more, ".", class_="together")
 
-    @staticmethod
-    def _link(site: SiteResult, seen_from: str) -> Html:
-        where = f"{site.path}:{site.line}:{site.column}"
+    def _link(self, site: SiteResult, seen_from: str) -> Html:
         words = f"line {_number(site)}" if site.path == seen_from else f"{site.path}:{_number(site)}"
-        return tag("a", words, href="#", class_="at", data_at=where)
+        return tag("a", words, href="#", class_="at", data_at=self._keys[id(site)])
 
     def _parts(self, site: SiteResult) -> Iterator[str]:
         """``file:hunk,hunk`` for each file that shows the flow of ``site``, its own first."""

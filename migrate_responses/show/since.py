@@ -45,6 +45,7 @@ class Since:
     new: tuple[Entry, ...] = ()
     held: tuple[Entry, ...] = ()  # could be migrated then, are held back now
     freed: tuple[Entry, ...] = ()  # were held back then, can be migrated now
+    date: str | None = None  # of the earlier report, if it tells
 
     @property
     def groups(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
@@ -83,6 +84,7 @@ def compare(label: str, earlier: Mapping[str, Any], later: Mapping[str, Any]) ->
         new=_ordered(now),
         held=_ordered(b for a, b in pairs if a.verdict is Verdict.MIGRATED and b.verdict in HELD),
         freed=_ordered(b for a, b in pairs if a.verdict in HELD and b.verdict is Verdict.MIGRATED),
+        date=str(earlier.get("date") or "") or None,
     )
 
 
