@@ -14,7 +14,6 @@ import pytest
 
 from tests.terminal import Terminal
 
-ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = [sys.executable, "-m", "migrate_responses"]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and terminals")
 
@@ -215,49 +214,3 @@ def test_terminal_without_colour(tmp_path: Path, arguments: list[str], environme
     seen = on_terminal("diff", *arguments, cwd=tmp_path, **environment).seen
     assert "+answer = client.responses.create(" in seen
     assert "\x1b[3" not in seen
-
-
-# -- pre-commit
-
-
-def test_the_hooks_are_what_they_say() -> None:
-    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
-    assert text.count("require_serial: true") == 2
-    assert "entry: migrate-responses apply --allow-dirty" in text
-    assert "entry: migrate-responses check" in text
-
-
-@pytest.mark.skipif(shutil.which("pre-commit") is None, reason="pre-commit is not installed")
-def test_pre_commit(tmp_path: Path) -> None:
-    """The hooks' own entries, run by the real program in the environment at hand."""
-    environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    repository = tmp_path / "repository"
-    repository.mkdir()
-    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
-    hooks = hooks.replace("language: python", "language: system")
-    indented = "".join(f"      {line}\n" for line in hooks.splitlines() if not line.startswith("#"))
-    (repository / ".pre-commit-config.yaml").write_text(
-        f"repos:\n  - repo: local\n    hooks:\n{indented}", encoding="utf-8"
-    )
-    (repository / "app.py").write_text(BEFORE, encoding="utf-8")
-    (repository / "untouched.py").write_text(BEFORE, encoding="utf-8")
-    git(repository, "init", "-q")
-    git(repository, "add", ".pre-commit-config.yaml", "app.py")
-
-    def hook(name: str) -> subprocess.CompletedProcess[str]:
-        command = ["pre-commit", "run", name, "--color=never"]
-        return subprocess.run(
-            command, cwd=repository, env=environment, capture_output=True, text=True, check=False
-        )
-
-    assert hook("migrate-responses-check").returncode == 1
-    first = hook("migrate-responses")
-    assert first.returncode == 1, first.stdout
-    assert "files were modified by this hook" in first.stdout
-    assert (repository / "app.py").read_text(encoding="utf-8") == AFTER
-    assert (repository / "untouched.py").read_text(encoding="utf-8") == BEFORE
-    git(repository, "add", "app.py")
-    second = hook("migrate-responses")
-    assert second.returncode == 0, second.stdout + second.stderr
-    assert hook("migrate-responses-check").returncode == 0
