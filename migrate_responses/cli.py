@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from migrate_responses import __version__
+from migrate_responses.examples import examples
 from migrate_responses.show import formats
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from migrate_responses.commands import Request
 
 EXIT_ERROR = 2
@@ -26,21 +29,19 @@ _STATUS = """\b
 Exit status:
   0  all is well
   1  check: Chat Completions remain; diff --exit-code: something would change
-  2  wrong usage, or a file that could not be processed (all others were)"""
-
-_EXAMPLES = """\b
-Examples:
-  migrate-responses diff                      show what would change below here
-  migrate-responses diff src | git apply      the same, as a patch
-  migrate-responses apply src/ app.py         write it
-  migrate-responses check --allow-todo        for CI
-  migrate-responses explain MR112             what a code means, with an example
-  migrate-responses report --format json      the inventory, for machines"""
+  2  wrong usage, or a file that could not be processed (all others were)
+  130  interrupted; files are written all at once, so either all are or none"""
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(context_settings=_SETTINGS, epilog=f"{_EXAMPLES}\n\n{_STATUS}")
+class _Group(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which a person needs them, which is that of this file."""
+        return list(self.commands)
+
+
+@click.group(cls=_Group, context_settings=_SETTINGS, epilog=f"{examples('')}\n\n{_STATUS}")
 @click.version_option(__version__, prog_name="migrate-responses")
 def cli() -> None:
     """Move Python code from OpenAI's Chat Completions API to the Responses API.
@@ -69,9 +70,21 @@ def _codes(_context: click.Context, _parameter: click.Parameter, value: str | No
         raise click.BadParameter(str(error)) from error
 
 
-def _place(
-    _context: click.Context, _parameter: click.Parameter, value: str | None
-) -> tuple[str, int] | None:
+def _complete_code(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Codes for the shell; after a comma the next one."""
+    from click.shell_completion import CompletionItem
+
+    from migrate_responses.rules import RULES
+
+    before, comma, last = typed.rpartition(",")
+    return [
+        CompletionItem(f"{before}{comma}{rule.code}", help=rule.title)
+        for rule in RULES
+        if rule.code.startswith(last.upper())
+    ]
+
+
+def _place(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, int] | None:
     if value is None:
         return None
     path, _, line = value.rpartition(":")
@@ -82,11 +95,11 @@ def _place(
 
 _OPTIONS = (
     click.argument("paths", nargs=-1, type=click.Path(exists=True, allow_dash=True)),
-    click.option("--unsafe-fixes", is_flag=True, help="Also apply what may change behaviour; see explain."),
+    click.option("--unsafe-fixes", is_flag=True, help="Count what may change behaviour as fit to apply."),
     click.option(
         "--api-defaults",
         type=click.Choice(["preserve", "adopt"]),
-        help="preserve (the default) writes the old defaults out (store=False, strict: False);"
+        help='preserve (the default) writes the old defaults out (store=False, "strict": False);'
         " adopt takes the new ones.",
     ),
     click.option(
@@ -104,10 +117,18 @@ _OPTIONS = (
         help="A parameter or attribute that holds an OpenAI client. Repeatable.",
     ),
     click.option(
-        "--select", metavar="CODE,..", callback=_codes, help="Only these rules, or beginnings of codes."
+        "--select",
+        metavar="CODE,..",
+        callback=_codes,
+        shell_complete=_complete_code,
+        help="Only these rules, or beginnings of codes; a call that needs any other stays.",
     ),
     click.option(
-        "--ignore", metavar="CODE,..", callback=_codes, help="Leave what needs these rules as it is."
+        "--ignore",
+        metavar="CODE,..",
+        callback=_codes,
+        shell_complete=_complete_code,
+        help="Leave what needs these rules as it is.",
     ),
     click.option(
         "--raise-on-failure", is_flag=True, help="Write the check that raises when a response failed."
@@ -130,7 +151,7 @@ _OPTIONS = (
         "--stdin-filename", metavar="NAME", help="With '-': the file whose text comes by standard input."
     ),
     click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set."),
-    click.option("-q", "--quiet", is_flag=True, help="Errors and results alone."),
+    click.option("-q", "--quiet", is_flag=True, help="Results and errors alone."),
     click.option(
         "-v", "--verbose", is_flag=True, help="Each call that is held back or left, with its reasons."
     ),
@@ -155,12 +176,17 @@ def _common(command: Callable[..., int]) -> Callable[..., None]:
 
     for option in reversed(_OPTIONS):
         run = option(run)
+    # Click shows the last ones first: what is special about the command, then what all have.
+    parameters = getattr(run, "__click_params__", [])
+    parameters += [parameters.pop(0) for _ in own_options]
     return run
 
 
-@cli.command(cls=_Command, short_help="Show what would change.")
+@cli.command(cls=_Command, short_help="Show what would change.", epilog=examples("diff"))
 @_common
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if something would change.")
+@click.option(
+    "--exit-code", is_flag=True, help="Exit with 1 if something would change, be it a TODO comment."
+)
 def diff(request: Request, exit_code: bool) -> int:
     """Show what would change in PATHS (default: here) as a unified diff. Nothing is written.
 
@@ -172,7 +198,7 @@ def diff(request: Request, exit_code: bool) -> int:
     return commands.diff(request, exit_code)
 
 
-@cli.command(cls=_Command, short_help="Migrate in place.")
+@cli.command(cls=_Command, short_help="Migrate in place.", epilog=examples("apply"))
 @_common
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each flow, and write those accepted.")
 @click.option("--allow-dirty", is_flag=True, help="Also overwrite what git could not give back.")
@@ -188,9 +214,11 @@ def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
     return commands.apply(request, allow_dirty, interactive)
 
 
-@cli.command(cls=_Command, short_help="Exit with 1 while Chat Completions remain.")
+@cli.command(cls=_Command, short_help="Exit with 1 while Chat Completions remain.", epilog=examples("check"))
 @_common
-@click.option("--allow-todo", is_flag=True, help="Accept calls that are held back and carry their TODO.")
+@click.option(
+    "--allow-todo", is_flag=True, help="Accept calls that are held back for a reason, once a TODO says so."
+)
 def check(request: Request, allow_todo: bool) -> int:
     """Exit with 1 while PATHS (default: here) hold Chat Completions calls. Nothing is written.
 
@@ -201,7 +229,9 @@ def check(request: Request, allow_todo: bool) -> int:
     return commands.check(request, allow_todo)
 
 
-@cli.command(cls=_Command, short_help="List every call, what becomes of it and why.")
+@cli.command(
+    cls=_Command, short_help="List every call, what becomes of it and why.", epilog=examples("report")
+)
 @_common
 @click.option(
     "--format", "form", type=click.Choice(formats.NAMES), default=formats.TERMINAL, show_default=True
@@ -241,7 +271,11 @@ def report(
     return commands.report(request, form, output, since, dated)
 
 
-@cli.command(cls=_Command, short_help="Show which options hold for a path, and where they come from.")
+@cli.command(
+    cls=_Command,
+    short_help="Show which options hold for a path, and where they come from.",
+    epilog=examples("config"),
+)
 @_common
 def config(request: Request) -> int:
     """Show which options hold for PATHS (default: here), and where each comes from: the command line,
@@ -252,11 +286,14 @@ def config(request: Request) -> int:
     return commands.config(request)
 
 
-@cli.command()
-@click.argument("code", required=False)
+@cli.command(short_help="Tell what a code means, or list all codes.", epilog=examples("explain"))
+@click.argument("code", required=False, shell_complete=_complete_code)
 @click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set.")
 def explain(code: str | None, no_color: bool) -> None:
-    """Tell the whole story of one rule, or list all rules."""
+    """Tell the whole story of the rule CODE, or list all rules.
+
+    CODE is as reports and comments name it, such as MR112; its beginning lists all that begin so.
+    """
     from migrate_responses import commands
 
     commands.explain(code, no_color)

@@ -169,9 +169,7 @@ def check(request: Request, allow_todo: bool) -> int:
     return _status(EXIT_FINDINGS if remaining else 0, result)
 
 
-def report(
-    request: Request, form: str, output: str | None, since: tuple[str, ...], dated: bool
-) -> int:
+def report(request: Request, form: str, output: str | None, since: tuple[str, ...], dated: bool) -> int:
     """The inventory in one of the formats."""
     from migrate_responses.show import formats
 
@@ -264,16 +262,14 @@ def explain(code: str | None, no_color: bool) -> None:
     from migrate_responses.show import rules_page
 
     screen = Screen(sys.stdout, no_color)
-    if code is None:
-        rules_page.overview(screen)
-        return
+    wanted = f"MR{code}" if code is not None and code.isdecimal() else code or ""
     try:
-        known = rule(code)
+        rules_page.explain(screen, rule(wanted))
     except KeyError:
-        raise click.UsageError(
-            f"There is no rule {code!r}; `migrate-responses explain` lists them."
-        ) from None
-    rules_page.explain(screen, known)
+        if not rules_page.overview(screen, wanted.upper()):
+            raise click.UsageError(
+                f"There is no rule {code!r}; `migrate-responses explain` lists them."
+            ) from None
 
 
 def engine() -> Migrate:

@@ -41,14 +41,17 @@ def explain(screen: Screen, rule: Rule) -> None:
     screen.line(f"Source: {rule.source}")
 
 
-def overview(screen: Screen) -> None:
-    """All rules, one a line."""
+def overview(screen: Screen, beginning: str = "") -> bool:
+    """All rules whose codes begin so, one a line; whether there is one."""
     for digit, heading in SECTIONS.items():
-        screen.line((heading, "bold"))
-        for rule in _section(digit):
+        chosen = [rule for rule in _section(digit) if rule.code.startswith(beginning)]
+        if chosen:
+            screen.line((heading, "bold"))
+        for rule in chosen:
             screen.line(
                 "  ", (rule.code, _STYLES[rule.level]), f"  {rule.level.value:6}  {rule.title}", hang=17
             )
+    return any(rule.code.startswith(beginning) for rule in RULES)
 
 
 def page() -> str:
