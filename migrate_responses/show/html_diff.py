@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -43,6 +43,33 @@ class Hunk:
         """The line of the old text after the last one here."""
         return self.old + sum(old is not None for old, _ in self.rows)
 
+    def near(self, lines: Collection[int]) -> list[tuple[int, int]]:
+        """The rows, from and up to, that show ``lines`` of the old text, with all of a change."""
+        parts: list[tuple[int, int]] = []
+        for at in self._rows_of(lines):
+            first, last = at, at + 1
+            while first > 0 and self._is_change(first) and self._is_change(first - 1):
+                first -= 1
+            while last < len(self.rows) and self._is_change(last - 1) and self._is_change(last):
+                last += 1
+            first, last = max(0, first - CONTEXT), min(len(self.rows), last + CONTEXT)
+            if parts and first <= parts[-1][1]:
+                parts[-1] = (parts[-1][0], max(last, parts[-1][1]))
+            else:
+                parts.append((first, last))
+        return parts
+
+    def _rows_of(self, lines: Collection[int]) -> Iterator[int]:
+        line = self.old
+        for at, (old, _) in enumerate(self.rows):
+            if old is not None:
+                if line in lines:
+                    yield at
+                line += 1
+
+    def _is_change(self, at: int) -> bool:
+        return self.rows[at][0] is not self.rows[at][1]
+
     def data(self) -> list[object]:
         """``[old, new, changes, rows]``, with rows of one cell where both lines are the same."""
         rows = [[old] if old is new else [old, new] for old, new in self.rows]
@@ -65,23 +92,25 @@ class FileDiff:
         self.added = sum(new is not None for _, new in rows)
         self.removed = sum(old is not None for old, _ in rows)
 
-    def changes(self, lines: Iterable[int]) -> list[int]:
-        """The numbers of the hunks that change something and hold one of ``lines`` of the old text."""
-        wanted = set(lines)
-        return [
-            number
-            for number, hunk in enumerate(self.hunks)
-            if hunk.changes and any(hunk.old <= line < hunk.end for line in wanted)
-        ]
+    def views(self, lines: Iterable[int], always: Iterable[int] = ()) -> list[str]:
+        """Where to look for what changes at ``lines`` of the old text, and for ``always`` in any case.
 
-    def around(self, lines: Iterable[int]) -> list[int]:
-        """The numbers of hunks that show all of ``lines``, as far as the file has them, in their order.
-
-        Lines near which nothing changes are shown as they are, in new hunks.
+        A view is ``hunk``, or ``hunk.first-last`` for some rows of it: others can have changes beside these.
         """
-        bare = [line for line in sorted(set(lines)) if not self.changes([line])]
-        found = self.changes(lines) + [self._shown(*span) for span in _spans(bare)]
-        return sorted({number for number in found if number >= 0}, key=lambda number: self.hunks[number].old)
+        needed = set(always)
+        wanted = needed.union(lines)
+        found: list[tuple[int, str]] = []
+        for number, hunk in enumerate(self.hunks):
+            for first, last in hunk.near(wanted) if hunk.changes else ():
+                whole = (first, last) == (0, len(hunk.rows))
+                found.append((hunk.old, str(number) if whole else f"{number}.{first}-{last}"))
+            if hunk.changes:
+                needed -= set(range(hunk.old, hunk.end))
+        for first, last in _spans(sorted(needed)):
+            number = self._shown(first, last)
+            if number >= 0:
+                found.append((first, str(number)))
+        return [view for _, view in sorted(found, key=lambda one: one[0])]
 
     def _shown(self, first: int, last: int) -> int:
         """The number of the hunk that shows the lines from ``first`` to ``last``; -1 if there are none."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from urllib.parse import urlencode
 
 from migrate_responses.results import Diagnostic, FlowResult, Role, SiteResult, Verdict
@@ -179,22 +180,19 @@ class Sites:
         return tag("a", words, href="#", class_="at", data_at=self._keys[id(site)])
 
     def _parts(self, site: SiteResult) -> Iterator[str]:
-        """``file:hunk,hunk`` for each file that shows the flow of ``site``, its own first."""
+        """``file:view,view`` for each file that shows the flow of ``site``, its own first."""
         flow = self.report.flows.get(site.flow)
         lines = _lines(flow) if flow else {}
         here = lines.pop(site.path, set())
         own = self._diffs.get(site.path)
         if own is not None:
-            needed = {site.line, *(reason.line for reason in site.reasons if reason.path == site.path)}
-            hunks = sorted(
-                {*own.changes(here), *own.around(needed)}, key=lambda number: own.hunks[number].old
-            )
-            yield f"{self._numbers[site.path]}:{','.join(map(str, hunks))}"
-        others = {
-            path: self._diffs[path].changes(found) for path, found in lines.items() if path in self._diffs
-        }
-        for path in [path for path, hunks in others.items() if hunks][:_MOST]:
-            yield f"{self._numbers[path]}:{','.join(map(str, others[path]))}"
+            reasons = (reason.line for reason in site.reasons if reason.path == site.path)
+            yield f"{self._numbers[site.path]}:{','.join(own.views(here, [site.line, *reasons]))}"
+        others = (
+            (path, self._diffs[path].views(found)) for path, found in lines.items() if path in self._diffs
+        )
+        for path, views in islice((one for one in others if one[1]), _MOST):
+            yield f"{self._numbers[path]}:{','.join(views)}"
 
 
 def applied(report: Report, site: SiteResult) -> list[str]:

@@ -33,7 +33,18 @@ function hunksOf(file) {
   return hunksByFile.get(file);
 }
 
-/* `details` names what to draw: `file:hunk,hunk file:hunk`. */
+/* Some rows of a hunk: `hunk` is all of it, `hunk.first-last` those from `first` up to `last`. */
+function view(hunks, name) {
+  const [number, part] = name.split(".");
+  const [old, now, changes, pairs] = hunks[number];
+  if (!part) return hunks[number];
+  const [first, last] = part.split("-");
+  const before = pairs.slice(0, first);
+  const skipped = (side) => before.filter((pair) => pair[pair.length === 1 ? 0 : side]).length;
+  return [old + skipped(0), now + skipped(1), changes, pairs.slice(first, last)];
+}
+
+/* `details` names what to draw: `file:view,view file:view`. */
 function draw(details) {
   if (!details.dataset.diff || details.dataset.drawn === layout) return;
   details.dataset.drawn = layout;
@@ -41,11 +52,11 @@ function draw(details) {
   const own = details.closest(".file").dataset.file;
   const diffs = make("div", "diffs");
   for (const part of words(details.dataset.diff)) {
-    const [file, numbers] = part.split(":");
+    const [file, views] = part.split(":");
     const path = one(`.file[data-file="${file}"]`).dataset.path;
     if (file !== own) diffs.append(make("p", "other-file", path));
     const hunks = hunksOf(file);
-    const wanted = numbers.split(",").filter(Boolean).map((number) => hunks[number]);
+    const wanted = views.split(",").filter(Boolean).map((name) => view(hunks, name));
     diffs.append(table(path, wanted, file === own ? details.dataset.line : ""));
   }
   details.append(diffs);
