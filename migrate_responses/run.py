@@ -354,17 +354,22 @@ def _is_out_of_reach(flow: Flow) -> bool:
 
 
 def _check(module: Module, code: str) -> None:
-    """Raise SyntaxError if ``code`` does not parse although the module did."""
+    """Raise SyntaxError if ``code`` does not compile although the module did. Nothing of it is run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes and the like are the author's
         try:
-            ast.parse(code)
+            _compile(code)
         except SyntaxError:
             try:
-                ast.parse(module.text)
+                _compile(module.text)
             except SyntaxError:
                 return  # a syntax newer than the Python that runs this tool
             raise
+
+
+def _compile(code: str) -> None:
+    """Finds what parsing alone does not, such as an argument that is given twice."""
+    compile(code, "<migrated>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
 def _distinct(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
 from ..secrets import masked
-from .taken_out import taken_out
+from .taken_out import parameters_beside, taken_out
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,8 +117,16 @@ class Context:
 
     # -- shorthands for rules -------------------------------------------------------------
 
-    def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
-        self.plan.edit(node, module, sites, apply, code)
+    def edit(
+        self,
+        node: cst.CSTNode,
+        module: Module,
+        sites: Iterable[Site],
+        apply: Apply,
+        code: str,
+        key: Hashable = None,
+    ) -> None:
+        self.plan.edit(node, module, sites, apply, code, key)
 
     def manual(
         self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""
@@ -149,6 +157,8 @@ class Request:
         self.site = site
         self.keywords: list[Keyword] = []
         self.dicts: list[DictValue] = []
+        self._seen: set[tuple[DictValue, frozenset[str]]] = set()
+        self._named: set[tuple[DictValue, str]] = set()
         self.untracked: list[tuple[cst.CSTNode, str]] = []  # `**x` or `*x` that cannot be followed
         for argument in site.invocation.arguments:
             if argument.keyword == "**":
@@ -168,30 +178,39 @@ class Request:
             return self.site.module
         return next((m for m in self._project.modules if node in m.parents), self.site.module)
 
-    def _splat(self, var: Var, node: cst.CSTNode) -> None:
+    def _splat(self, var: Var, node: cst.CSTNode, without: frozenset[str] = frozenset()) -> None:
+        """Take in the dicts of ``**var``, but for the entries ``without``, which go elsewhere."""
         if not var.values:
             self.untracked.append((node, "nothing is known of its value"))
         for value in var.values:
             if isinstance(value, DictValue):
-                self._dict(value, node)
+                self._dict(value, node, without)
             elif not (isinstance(value, Const) and value.value is None):
                 self.untracked.append((node, "its value comes from elsewhere"))
 
-    def _dict(self, value: DictValue, node: cst.CSTNode) -> None:
-        if value in self.dicts:
+    def _dict(self, value: DictValue, node: cst.CSTNode, without: frozenset[str]) -> None:
+        if (value, without) in self._seen:
             return
-        self.dicts.append(value)
+        self._seen.add((value, without))
+        if value not in self.dicts:
+            self.dicts.append(value)
+        kept = without | parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
         for name, places in value.places.items():
-            if not taken_out(value, name):
+            if name not in kept and (value, name) not in self._named:
+                self._named.add((value, name))
                 self.keywords.extend(Keyword(name, place, value) for place in places)
         if value.others and not isinstance(value.node, cst.Param):
             self.untracked.append((value.others[0].node, "a key is computed"))
         for merged in value.merged:
-            self._splat(merged, node)
+            self._splat(merged, node, kept)
 
     def named(self, *names: str) -> list[Keyword]:
         """The places that write one of the arguments ``names`` (or mention it)."""
         return [keyword for keyword in self.keywords if keyword.name in names]
+
+    def of(self, holder: DictValue) -> list[Keyword]:
+        """The arguments that come from the dict ``holder``."""
+        return [keyword for keyword in self.keywords if keyword.holder is holder]
 
     def written(self, *names: str) -> list[Keyword]:
         """The places that give one of the arguments ``names`` a value."""

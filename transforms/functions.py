@@ -69,7 +69,7 @@ def _functions(context: Context, site: Site, item: Keyword, lists: dict[SeqValue
             late = [] if has_key(value, "parameters") else [Default("parameters", EMPTY_SCHEMA)]
             if context.settings.api_defaults == "preserve" and not has_key(value, "strict"):
                 late.append(Default("strict", "False"))
-            context.edit(value.node, value.module, [site], _adding(late), "MR503")
+            context.edit(value.node, value.module, [site], _adding(late), "MR503", key="entries")
             _escapes(context, site, value)
 
 
@@ -120,7 +120,7 @@ def _choice(context: Context, site: Site, item: Keyword) -> None:
     for value in values:
         match value:
             case DictValue() if can_flatten(value.node) and not value.others and not value.merged:
-                context.edit(value.node, value.module, [site], _adding([]), "MR503")
+                context.edit(value.node, value.module, [site], _adding([]), "MR503", key="entries")
                 _escapes(context, site, value)
             case Const() | Typed(type="str"):
                 continue

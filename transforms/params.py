@@ -13,12 +13,13 @@ import libcst as cst
 
 from ..decide.escapes import Way
 from ..know import models
-from ..know.kinds import Const, DictValue, External, Place, Site, Unknown, Value
+from ..know.kinds import Bound, Const, DictValue, External, Function, Place, Site, Unknown, Value
 from ..know.modules import Module
 from .actions import Action, act, remove
 from .context import WRITES, Context, Keyword, Request, constants
 from .response_format import writes_text
 from .snippets import expr, operand
+from .taken_out import kept_by
 
 # Same name, same meaning (openai.types.responses.ResponseCreateParams and the Chat one).
 UNCHANGED = frozenset(
@@ -167,9 +168,26 @@ def _shared_dicts(context: Context, site: Site, request: Request) -> None:
             detail = f"the dict of arguments is also {escape.way.value} {escape.to}"
             hold(escape.node, escape.module, [site], "MR120", detail)
         for node, module in context.holders(value):
+            if (taker := _takes_itself(context, node, module, value)) is not None:
+                detail = f"`{taker}` takes one of the arguments itself"
+                context.manual(node, module, [site], "MR120", detail)
             if _is_looked_at(context, node, module):
                 text = context.source(module.parents[node], module)
                 context.manual(node, module, [site], "MR120", f"`{text}` looks at the names of the arguments")
+
+
+def _takes_itself(context: Context, node: cst.CSTNode, module: Module, value: DictValue) -> str | None:
+    """A function that gets ``**node`` and keeps an entry that is renamed elsewhere, if there is one."""
+    argument = module.parents.get(node)
+    call = module.parents.get(argument) if isinstance(argument, cst.Arg) and argument.star == "**" else None
+    if not isinstance(call, cst.Call):
+        return None
+    renamed = {keyword.name for site in context.senders(value) for keyword in context.request(site).of(value)}
+    for callee in context.project.values(call.func):
+        function = callee.function if isinstance(callee, Bound) else callee
+        if isinstance(function, Function) and (renamed - UNCHANGED) & kept_by(function):
+            return function.name
+    return None
 
 
 _LISTS_KEYS = frozenset({"sorted", "list", "tuple", "set", "enumerate", "iter", "reversed", "max", "min"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..know.kinds import DictValue, Place
+from ..know.kinds import DictValue, Function, Place
 from ..know.modules import walk
 
 _CONDITIONAL = (
@@ -35,6 +35,23 @@ def taken_out(value: DictValue, name: str) -> bool:
         if _uses(statement, value):
             return False
     return False
+
+
+def parameters_beside(value: DictValue) -> frozenset[str]:
+    """The names that never get into ``value``, the ``**kwargs`` of a function that has parameters so called."""
+    function = _function(value)
+    if function is None:
+        return frozenset()
+    parameters = function.params
+    return frozenset(item.name.value for item in (*parameters.params, *parameters.kwonly_params))
+
+
+def kept_by(function: Function) -> frozenset[str]:
+    """The keywords that ``function`` takes itself, and does not pass on by ``**kwargs``."""
+    value = function.double_star
+    if value is None:
+        return frozenset(function.parameters)
+    return parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
 
 
 def _function(value: DictValue) -> cst.FunctionDef | None:

@@ -65,8 +65,11 @@ def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
     """The flows of ``sites``, numbered in the order given."""
     ordered = list(sites)
     groups = _Groups(ordered)
+    nodes: dict[cst.CSTNode, Site] = {}
     for edit in plan.edits:
         groups.join(edit.sites)
+        for site in edit.sites:
+            groups.join([nodes.setdefault(edit.node, site), site])
     for owners, reason in plan.reasons:
         if reason.level is not Level.NOTE:
             groups.join(owners)

@@ -6,7 +6,7 @@ here: :mod:`.flows` joins the sites that share an edit or a reason, and decides 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -73,10 +73,32 @@ class Plan:
     # Test files that the rule for doubles looked at, and the calls they are about.
     test_modules: dict[Module, list[Site]] = field(default_factory=dict)
     tested: set[Site] = field(default_factory=set)
+    _same: dict[tuple[cst.CSTNode, str, Hashable], Edit] = field(default_factory=dict)
 
-    def edit(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], apply: Apply, code: str) -> None:
-        """Ask for an edit; several edits of one node are applied in the order asked for."""
-        self.edits.append(Edit(node, self._home(node, module), frozenset(sites), apply, code))
+    def edit(
+        self,
+        node: cst.CSTNode,
+        module: Module,
+        sites: Iterable[Site],
+        apply: Apply,
+        code: str,
+        key: Hashable = None,
+    ) -> None:
+        """Ask for an edit; several edits of one node are applied in the order asked for.
+
+        Who asks for the same one again becomes one more owner of it. Edits of a node are the same if
+        they have the same ``key``; a function that captures nothing is its own.
+        """
+        if key is None and getattr(apply, "__closure__", ()) is None:
+            key = apply.__code__
+        same = self._same.get((node, code, key)) if key is not None else None
+        if same is not None:
+            same.sites |= frozenset(sites)
+            return
+        edit = Edit(node, self._home(node, module), frozenset(sites), apply, code)
+        self.edits.append(edit)
+        if key is not None:
+            self._same[node, code, key] = edit
 
     def _home(self, node: cst.CSTNode, module: Module) -> Module:
         """The module that ``node`` stands in, ``module`` most likely: an edit elsewhere would be lost."""
