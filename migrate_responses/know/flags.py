@@ -34,7 +34,7 @@ def flags_of(function: Function) -> tuple[str, ...]:
 
 
 class Settled:
-    """The flags of ``function`` that ``call`` settles; ``names`` are the parameters that it can give by place."""
+    """The flags of ``function`` that ``call`` settles; it can give ``names`` by place."""
 
     def __init__(self, function: Function, flags: Iterable[str], call: Invocation, names: list[str]) -> None:
         self._values: dict[Var, bool] = {}
