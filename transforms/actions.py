@@ -56,6 +56,8 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
             context.edit(node, place.module, sites, remove if drop else _element(action), action.code)
         case "store" if isinstance(node, cst.Subscript):
             _store(context, sites, place, action)
+        case "setdefault" if isinstance(place.module.parents.get(node), cst.Expr):
+            _set_default(context, sites, place, action)
         case _ if drop or action.wrap is not None:
             detail = f"`{context.source(node, place.module)}` looks at an argument that changes its form"
             context.manual(node, place.module, sites, "MR120", detail)
@@ -95,23 +97,43 @@ def _store(context: Context, sites: Sequence[Site], place: Place, action: Action
         detail = f"`{context.source(node, module)}` is assigned in an unusual way"
         context.manual(node, module, sites, "MR119", detail)
         return
+    _statement(context, sites, place, assignment, assignment.value, action)
+
+
+def _set_default(context: Context, sites: Sequence[Site], place: Place, action: Action) -> None:
+    """``params.setdefault("x", value)`` as a statement."""
+    assert isinstance(place.node, cst.Call)
+    value = place.node.args[1].value if len(place.node.args) > 1 else None
+    _statement(context, sites, place, place.module.parents[place.node], value, action)
+
+
+def _statement(
+    context: Context,
+    sites: Sequence[Site],
+    place: Place,
+    statement: cst.CSTNode,
+    value: cst.BaseExpression | None,
+    action: Action,
+) -> None:
+    """The ``statement`` at ``place`` puts ``value`` into a dict: it goes, or both key and value change."""
+    module = place.module
     if action.drop:
-        line = module.parents[assignment]
+        line = module.parents[statement]
         if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
             context.edit(_alone_under_a_test(line, module) or line, module, sites, remove, action.code)
         else:
-            context.edit(assignment, module, sites, _pass, action.code)
+            context.edit(statement, module, sites, _pass, action.code)
         return
     if action.name:
         rename_key(context, sites, place, action.name, action.code)
-    if action.wrap is not None:
+    if action.wrap is not None and value is not None:
         wrap = action.wrap
 
         def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
             assert isinstance(updated, cst.BaseExpression)
             return wrap(updated)
 
-        context.edit(assignment.value, module, sites, apply, action.code)
+        context.edit(value, module, sites, apply, action.code)
 
 
 def _alone_under_a_test(line: cst.CSTNode, module: Module) -> cst.If | None:
