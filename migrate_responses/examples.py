@@ -15,7 +15,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "diff": (
         ("diff", "everything below here"),
-        ("diff src/app.py -v", "and each call that is held back, with its reasons"),
+        ("diff src/app.py -v", "and each reason for holding back"),
         ("diff --unsafe-fixes", "with what may change behaviour"),
         ("diff --assume-responses dynamic", "servers have /responses"),
         ("diff src | git apply", "the diff is an exact patch"),

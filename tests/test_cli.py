@@ -227,20 +227,22 @@ def test_help() -> None:
         assert "--no-color" in run(name, "-h").output
 
 
-def test_the_configuration_in_the_readme_is_complete() -> None:
-    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```toml\n(.*?)```", readme, re.DOTALL)
+OPTIONS = Path(__file__).resolve().parent.parent / "docs" / "options.md"
+
+
+def test_the_documented_configuration_is_complete() -> None:
+    block = re.findall(r"```toml\n(.*?)```", OPTIONS.read_text(encoding="utf-8"), re.DOTALL)[0]
     Path("pyproject.toml").write_text(block, encoding="utf-8")
     assert load("pyproject.toml").exclude
     assert re.findall(r"^([\w-]+) = ", block, re.MULTILINE) == list(KEYS)
 
 
-def test_every_option_is_in_the_readme() -> None:
-    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+def test_every_option_is_documented() -> None:
+    page = OPTIONS.read_text(encoding="utf-8")
     for command in cli.cli.commands.values():
         for parameter in command.params:
             if isinstance(parameter, click.Option):
-                assert re.search(rf"[` ]{parameter.opts[-1]}\b", readme), parameter.opts
+                assert re.search(rf"[` ]{parameter.opts[-1]}\b", page), parameter.opts
 
 
 def test_version() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from migrate_responses.results import Level
 from migrate_responses.rules import RULES, SECTIONS, Rule, rule
-from migrate_responses.show import rules_page
+from migrate_responses.show import docs_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = [*(ROOT / "migrate_responses").rglob("*.py"), *(ROOT / "transforms").rglob("*.py")]
@@ -64,6 +64,22 @@ def test_examples_are_python(one: Rule) -> None:
         ast.parse(f"def example():\n    {inside or 'pass'}")
 
 
-def test_page_is_up_to_date() -> None:
-    """If this fails: python -m migrate_responses.show.rules_page > docs/rules.md"""
-    assert (ROOT / "docs" / "rules.md").read_text(encoding="utf-8") == rules_page.page()
+@pytest.mark.parametrize("name", docs_pages.PAGES)
+def test_page_is_up_to_date(name: str) -> None:
+    """If this fails: python -m migrate_responses.show.docs_pages docs"""
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == docs_pages.PAGES[name]()
+
+
+def test_each_rule_is_on_one_of_the_pages() -> None:
+    for one in RULES:
+        on_rewrites = f'rules.md#{one.code.lower()}"' in docs_pages.rewrites()
+        on_stays = f"rules.md#{one.code.lower()})" in docs_pages.stays()
+        assert on_rewrites != on_stays or one.code.startswith("MR9"), one.code
+
+
+def test_every_held_back_call_is_told_what_to_do() -> None:
+    for one in RULES:
+        if one.level in (Level.MANUAL, Level.UNSAFE):
+            assert one.step, one.code
+            assert not one.step.endswith("."), one.code
+            assert len(one.step) < 70, one.code

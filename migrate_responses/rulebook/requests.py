@@ -79,8 +79,9 @@ REQUESTS: tuple[Rule, ...] = (
         "MR107",
         "store=False written out",
         SAFE,
-        "Responses are kept by the server for 30 days unless the request says otherwise; chat"
-        " completions were not. `store=False` keeps that. `--api-defaults adopt` leaves it out.",
+        "Responses are kept by the server for 30 days unless the request says otherwise; chat completions"
+        " only on newer accounts. With `store=False` nothing is kept, whatever the account."
+        " `--api-defaults adopt` leaves it out.",
         "client.chat.completions.create(model=MODEL, messages=messages)",
         "client.responses.create(model=MODEL, input=messages, store=False)",
         CREATE,

@@ -1,4 +1,4 @@
-"""The text of ``explain``, and the page ``docs/rules.md``, which this module prints when it is run."""
+"""The text of ``explain``, and the page ``docs/rules.md``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def page() -> str:
 
 def _page() -> Iterator[str]:
     yield "# Rules\n"
-    yield "Made from `migrate_responses/rulebook` by `python -m migrate_responses.show.rules_page`;"
+    yield "Made from `migrate_responses/rulebook` by `python -m migrate_responses.show.docs_pages docs`;"
     yield "edit the rules, not this page.\n"
     yield "\n".join(f"- {text}" for text in LEVELS.values())
     for digit, heading in SECTIONS.items():
@@ -97,7 +97,3 @@ def _level(rule: Rule) -> str:
     if rule.code == "MR907":
         return "manual: held back, without a TODO"
     return LEVELS[rule.level]
-
-
-if __name__ == "__main__":
-    print(page(), end="")
