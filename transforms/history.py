@@ -16,7 +16,7 @@ from ..know.kinds import DUMPS, Const, DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .context import Context
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
-from .items import expand
+from .items import annotate_list, expand
 from .listing import append
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
@@ -258,8 +258,14 @@ def _calls(
         sites = senders | answer.sites
         answer.remove(context, sites)
         root = renamed(context, answer.root, answer.module)
-        dicts = known.wants_dicts(sequence) and all(site.method == "create" for site in answer.sites)
-        put(context, place, lambda updated: output(root, dicts), sites, "MR209")
+        dicts = known.wants_dicts(sequence) or answer.is_typed
+        dicts = dicts and all(site.method == "create" for site in answer.sites)
+        made = output(root, dicts)
+        for node in answer.returned:
+            context.edit(node, answer.module, sites, lambda o, u: made, "MR209")
+        if answer.returned:
+            annotate_list(context, answer.returned[0], answer.module, sites)
+        put(context, place, _as_items if answer.returned else lambda updated: made, sites, "MR209")
         return
     for message in messages:
         again[message] = None  # several meet here: each is written out

@@ -54,7 +54,8 @@ def expand(context: Context, known: Facts, message: DictValue) -> None:
         return
     may_be_none = _may_be_none(message)
     context.edit(node, module, sites, lambda o, u: _items(u, text, may_be_none), "MR213")
-    _annotate(context, message, sites)
+    if isinstance(message.module.parents.get(message.node), cst.Return):
+        annotate_list(context, message.node, message.module, sites)
 
 
 def _calls(context: Context, known: Facts, message: DictValue, sites: set[Site]) -> bool:
@@ -222,12 +223,9 @@ def _in_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
-def _annotate(context: Context, message: DictValue, sites: set[Site]) -> None:
+def annotate_list(context: Context, returned: cst.CSTNode, module: Module, sites: set[Site]) -> None:
     """``-> dict`` of the function that returns the message says ``list[dict]`` now."""
-    module: Module = message.module
-    if not isinstance(module.parents.get(message.node), cst.Return):
-        return
-    function = module.function(message.node)
+    function = module.function(returned)
     if isinstance(function, cst.FunctionDef) and function.returns is not None:
         node = function.returns.annotation
 

@@ -24,6 +24,13 @@ class Rebuilt:
     module: Module
     node: cst.CSTNode
     lines: list[cst.CSTNode] = field(default_factory=list)
+    returned: list[cst.BaseExpression] = field(default_factory=list)  # by a function that makes messages
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether the function that makes the message says what it returns."""
+        function = self.module.function(self.node)
+        return bool(self.returned) and isinstance(function, cst.FunctionDef) and function.returns is not None
 
     def remove(self, context: Context, sites: set[Site]) -> None:
         """The code that made the message is not needed any more."""
@@ -48,10 +55,8 @@ def rebuilt(context: Context, known: Facts, message: DictValue) -> Rebuilt | Non
     root = _root(context, message)
     if root is None:
         return None
-    lines = _lines(context, message)
-    if lines is None:
-        return None
-    return Rebuilt(frozenset(sites), root, message.module, message.node, lines)
+    made = Rebuilt(frozenset(sites), root, message.module, message.node)
+    return made if _lines(context, message, made) else None
 
 
 def origins(message: DictValue) -> list[Shape]:
@@ -172,40 +177,40 @@ def _name_in(context: Context, value: cst.BaseExpression, module: Module) -> cst
             return None
 
 
-def _lines(context: Context, message: DictValue) -> list[cst.CSTNode] | None:
-    """The statements that make the message, where it is made under a name; None if it is used otherwise."""
+def _lines(context: Context, message: DictValue, made: Rebuilt) -> bool:
+    """Find the statements that make the message, where it has a name; False if it is used otherwise."""
     module = message.module
     parent = module.parents.get(message.node)
     if isinstance(parent, (cst.Arg, cst.Element)):
-        return []
-    if (
-        not isinstance(parent, cst.Assign)
-        or len(parent.targets) != 1
-        or not isinstance(parent.targets[0].target, cst.Name)
-    ):
-        return None
-    lines: list[cst.CSTNode] = [module.statement(parent)]
+        return True
+    if isinstance(parent, (cst.Assign, cst.AnnAssign)):
+        targets = [parent.target] if isinstance(parent, cst.AnnAssign) else [t.target for t in parent.targets]
+        if len(targets) != 1 or not isinstance(targets[0], cst.Name):
+            return False
+        made.lines.append(module.statement(parent))
+    elif not isinstance(parent, cst.Return):
+        return False
     for node, where in context.holders(message):
-        if where is not module:
-            return None
-        use = module.parents.get(node)
+        use = where.parents.get(node)
         match use:
-            case cst.Assign() if node is message.node:
+            case cst.Return() if where is module and isinstance(node, (cst.Name, cst.Dict)):
+                made.returned.append(node)
+            case cst.Arg() | cst.Element() if where is module or isinstance(node, cst.Call):
+                continue
+            case _ if where is not module:
+                return False
+            case cst.Assign() | cst.AnnAssign() if node in (message.node, getattr(use, "target", None)):
                 continue
             case cst.AssignTarget():
-                continue
-            case cst.Arg() | cst.Element():
                 continue
             case cst.Subscript() if isinstance(module.parents.get(use), cst.AssignTarget):
                 line = _whole_line(module, module.statement(use))
                 if line is None:
-                    return None
-                lines.append(line)
+                    return False
+                made.lines.append(line)
             case _:
-                return None
-    if any(not isinstance(line, cst.If) and len(getattr(line, "body", [])) != 1 for line in lines):
-        return None
-    return lines
+                return False
+    return all(isinstance(line, cst.If) or len(getattr(line, "body", [])) == 1 for line in made.lines)
 
 
 def _whole_line(module: Module, line: cst.CSTNode) -> cst.CSTNode | None:

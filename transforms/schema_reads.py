@@ -129,7 +129,7 @@ def _inner_use(context: Context, node: cst.CSTNode, module: Module, sites: set[S
                 _hold(context, parent, module, sites)
         case cst.For(iter=value) | cst.CompFor(iter=value) if value is node:
             _hold(context, parent, module, sites)
-        case cst.Arg():
+        case cst.Arg(keyword=None):
             call = module.parents.get(parent)
             callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
             counted = ("builtins.len", "builtins.list", "builtins.dict", "builtins.sorted", "builtins.set")

@@ -83,11 +83,32 @@ def _settled(node: cst.CSTNode, module: Module) -> bool:
         and parent.left is node
     ):
         return True
-    if isinstance(parent, cst.Attribute):
-        return not is_caught(node, module)  # None had no attributes
+    if isinstance(parent, cst.Attribute) or _fails_for_none(node, parent, module):
+        return not is_caught(node, module)
     if isinstance(parent, cst.Match):
         return False
     return truth_tested(module, node) or is_guarded(node, module)
+
+
+def _fails_for_none(node: cst.CSTNode, parent: cst.CSTNode | None, module: Module) -> bool:
+    """Whether what is done with the text raises an error for None: ``text + "."``, ``json.loads(text)``."""
+    match parent:
+        case cst.BinaryOperation(operator=cst.Add()):
+            return True
+        case cst.Subscript(value=value):
+            return value is node
+        case cst.ComparisonTarget(operator=cst.In() | cst.NotIn()):
+            return True
+        case cst.Arg(keyword=None, star=""):
+            call = module.parents.get(parent)
+            func = call.func if isinstance(call, cst.Call) else None
+            name = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
+            return name in _TAKES_TEXT
+        case _:
+            return False
+
+
+_TAKES_TEXT = frozenset("len loads int float literal_eval model_validate_json parse_raw".split())
 
 
 def _test(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:

@@ -58,7 +58,7 @@ def _result(context: Context, message: DictValue, sites: set[Site]) -> None:
 def _entry(context: Context, key: str, place: Place, sites: set[Site]) -> None:
     """One entry of a tool result, as it is written."""
     node, module = place.node, place.module
-    if key == "name":
+    if key in ("name", "tool_name"):  # the old API took no notice of them
         _remove(context, place, sites)
     elif key not in _NAMES:
         context.manual(node, module, sites, "MR206", f"`{key}` on a tool result belongs to another API")
