@@ -42,7 +42,10 @@ def _run_cells(sources: list[str]) -> None:
 
 def cells(data: bytes) -> list[str]:
     """The sources of the code cells of a notebook."""
-    return ["".join(cell["source"]) for cell in json.loads(data)["cells"] if cell["cell_type"] == "code"]
+    book = json.loads(data)
+    sheets = [book, *book.get("worksheets", ())]
+    codes = [cell for sheet in sheets for cell in sheet.get("cells", ()) if cell["cell_type"] == "code"]
+    return ["".join(cell.get("source", cell.get("input"))) for cell in codes]
 
 
 def blocks(name: str, data: bytes) -> list[str]:
@@ -60,9 +63,8 @@ def _cut(code: str, margin: str) -> str:
 
 
 def tree(name: str, data: bytes) -> str:
-    """What Python sees of a document, which is all that comments do not touch; the bytes if it sees none."""
-    parts = cells(data) if name.endswith(".ipynb") else blocks(name, data)
-    return repr([_seen(part) for part in parts])
+    """What Python sees of a notebook, which is all that comments do not touch; a text gets no comments."""
+    return repr([_seen(code) for code in cells(data)]) if name.endswith(".ipynb") else repr(data)
 
 
 def _seen(code: str) -> str:
