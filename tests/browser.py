@@ -66,7 +66,11 @@ class Browser:
         self._profile = tempfile.mkdtemp(prefix="browser-")
         commands, self._to = os.pipe()
         self._from, answers = os.pipe()
-        flags = [*_FLAGS, f"--user-data-dir={self._profile}", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+        flags = [
+            *_FLAGS,
+            f"--user-data-dir={self._profile}",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+        ]
         words = [sys.executable, "-c", _LAUNCH, str(commands), str(answers), path, *flags, "about:blank"]
         self._process = subprocess.Popen(
             words,
@@ -172,7 +176,9 @@ class Browser:
         if spot is None:
             raise Failure(f"nothing to click at {selector}")
         for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=spot[0], y=spot[1], button="left", clickCount=1)
+            self.call(
+                "Input.dispatchMouseEvent", type=kind, x=spot[0], y=spot[1], button="left", clickCount=1
+            )
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other, by their names."""

@@ -1,0 +1,378 @@
+"""The HTML report: what is in the file. What it does in a browser is in ``test_html_page``."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from migrate_responses import cli
+from migrate_responses.results import FileResult
+from migrate_responses.show.document import document
+from migrate_responses.show.formats import Report
+from migrate_responses.show.html import SCRIPTS, STYLES, as_html
+from migrate_responses.show.html_code import CLASSES, highlighted
+from migrate_responses.show.html_diff import CHANGED, FileDiff, Row
+from migrate_responses.show.html_sites import embedded
+from migrate_responses.show.html_tags import Html, joined, prose, tag, text
+from migrate_responses.show.since import compare
+from tests.reports import EVERYTHING, HEAD, READY, STOPPED, call, report
+
+_FETCHING = {
+    "src",
+    "srcset",
+    "data",
+    "action",
+    "formaction",
+    "poster",
+    "background",
+    "ping",
+    "style",
+    "manifest",
+}
+
+
+class Page(HTMLParser):
+    """The elements of a page, with their attributes and the text in each of its scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: list[tuple[str, str]] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("script", "style"):
+            self.raw.append((self.open[-1], data))
+        else:
+            self.words.append(data)
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag == name]
+
+    def with_class(self, name: str) -> list[dict[str, str | None]]:
+        return [found for _, found in self.elements if name in (found.get("class") or "").split()]
+
+
+@pytest.fixture(scope="module")
+def whole() -> Report:
+    return report(EVERYTHING, {"name": "project", "owners": {"app/ready.py": ("@a", "@b"), "others.py": ()}})
+
+
+@pytest.fixture(scope="module")
+def page(whole: Report) -> Page:
+    return Page(as_html(whole))
+
+
+# -- one file, without a network
+
+
+def test_nothing_is_fetched(page: Page) -> None:
+    for name, attributes in page.elements:
+        assert not _FETCHING & attributes.keys(), (name, attributes)
+        assert name not in ("link", "iframe", "object", "embed", "base", "form", "img", "audio", "video"), (
+            name
+        )
+        if "href" in attributes:
+            assert name == "a"
+            assert re.match(r"#|https://", attributes["href"] or ""), attributes
+    for kind, written in page.raw:
+        assert not re.search(r"@import|url\(|fetch\(|XMLHttp|WebSocket|EventSource|import\(", written), kind
+
+
+def test_no_handlers_and_no_strings_that_become_code(page: Page) -> None:
+    for name, attributes in page.elements:
+        assert not [key for key in attributes if key.startswith("on")], name
+    scripts = "".join(written for kind, written in page.raw if kind == "script")
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", scripts
+    )
+
+
+def test_the_policy_lets_only_the_own_script_and_style_run(page: Page) -> None:
+    (policy,) = (meta["content"] for meta in page.all("meta") if meta.get("http-equiv"))
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    running = [one for one in page.all("script") if one.get("type") != "application/json"]
+    assert running == [{}]
+    ((style,), (*_, script)) = (
+        [written for kind, written in page.raw if kind == which] for which in ("style", "script")
+    )
+    for directive, content in (("style-src", style), ("script-src", script)):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+
+
+def test_the_policy_comes_before_all_that_it_is_about(whole: Report) -> None:
+    written = as_html(whole)
+    assert written.startswith(
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv='
+    )
+
+
+def test_it_is_ascii_and_the_same_each_time(whole: Report) -> None:
+    assert as_html(whole).isascii()
+    assert as_html(whole) == as_html(report(EVERYTHING, {"name": "project", "owners": whole.owners}))
+
+
+def test_the_date_is_there_if_it_was_asked_for(whole: Report) -> None:
+    facts = re.compile("<li>2026-01-02</li>")
+    assert not facts.search(as_html(whole))
+    assert facts.search(as_html(replace(whole, date="2026-01-02")))
+
+
+def test_the_parts_of_the_page_are_packaged() -> None:
+    from importlib.resources import files
+
+    folder = files("migrate_responses.show") / "page"
+    for name in (*STYLES, *SCRIPTS):
+        assert (folder / name).read_bytes().isascii(), name
+
+
+# -- what it tells
+
+
+def test_every_call_is_there_once(page: Page, whole: Report) -> None:
+    sites = page.with_class("site")
+    assert sorted(str(site["data-verdict"]) for site in sites) == sorted(
+        site.verdict.value for site in whole.outcome.sites
+    )
+    assert len({site["data-at"] for site in sites}) == len(sites)
+    assert {str(file["data-path"]) for file in page.with_class("file")} == {
+        site.path for site in whole.outcome.sites
+    }
+
+
+def test_filters_offer_what_there_is(page: Page) -> None:
+    offered: dict[str, set[str]] = {}
+    for one in page.all("input"):
+        if one.get("name"):
+            offered.setdefault(str(one["name"]), set()).add(str(one["value"]))
+    assert offered["verdict"] == {"migrated", "unsafe", "manual", "left", "skipped"}
+    assert {"MR110", "MR112", "MR908"} <= offered["rule"]
+    assert offered["owner"] == {"@a", "@b", "(nobody)"}
+    assert offered["file"] == {"app/ready.py", "app/stopped.py", "app/seeded.py", "others.py", "skipped.py"}
+
+
+def test_without_codeowners_nobody_is_asked_for(whole: Report) -> None:
+    assert 'data-facet="owner"' not in as_html(replace(whole, owners={}))
+
+
+def test_every_code_leads_to_its_rule(page: Page) -> None:
+    linked = {str(link["href"]) for link in page.with_class("rule") if "href" in link}
+    ids = {f"#{found['id']}" for _, found in page.elements if "id" in found}
+    assert {"#MR112", "#MR001", "#MR901"} <= linked <= ids
+
+
+def test_errors_stand_first(whole: Report) -> None:
+    written = as_html(whole)
+    assert written.index("Not processed") < written.index("can be migrated")
+
+
+def test_totals(page: Page) -> None:
+    words = re.sub(r"\s+", " ", "".join(page.words))
+    assert "2 of 4 calls can be migrated now" in words
+    for figure in (
+        "1 migrated",
+        "2 can be migrated",
+        "1 with unsafe fixes",
+        "1 held back",
+        "1 other SDKs",
+        "1 skipped",
+    ):
+        assert figure in words, figure
+
+
+def test_a_project_without_calls() -> None:
+    written = as_html(report({"a.py": "x = 1\n"}))
+    assert "No Chat Completions calls to OpenAI in 1 Python file." in written
+    assert 'id="search"' not in written
+
+
+def test_a_reason_with_several_places_is_told_once() -> None:
+    found = report({"a.py": HEAD + call("one", '        stop="a",\n') + call("two", '        stop="a",\n')})
+    reason = found.outcome.sites[0].reasons[0]
+    site = replace(found.outcome.sites[0], reasons=(reason, replace(reason, line=99)))
+    page = Page(as_html(replace(found, outcome=replace(found.outcome, sites=(site,)))))
+    words = "".join(page.words)
+    assert words.count("has no Responses equivalent") == 1
+    assert f"line {reason.line}, line 99" in words
+
+
+def test_keys_are_not_shown() -> None:
+    key = "sk-proj-abcdefgh12345678ABCDEFGH"
+    source = READY.replace("OpenAI()", f'OpenAI(api_key="{key}")').replace(
+        "question)", f'question, k="{key}")'
+    )
+    assert key not in as_html(report({"a.py": source}))
+
+
+def test_earlier_reports_are_drawn(whole: Report) -> None:
+    first = report({**EVERYTHING, "more.py": READY}, {"date": "2026-01-01"})
+    second = report({**EVERYTHING, "more.py": STOPPED}, {"date": "2026-02-01"})
+    history = tuple(compare("then.json", document(one), document(whole)) for one in (first, second))
+    page = Page(as_html(replace(whole, since=history[-1], history=history)))
+    (plot,) = page.with_class("plot")
+    assert plot["aria-label"] == "Calls on Chat Completions. 2026-01-01: 6; 2026-02-01: 5; now: 4"
+    assert len(page.all("polygon")) == 3
+    words = re.sub(r"\s+", " ", "".join(page.words))
+    assert "4 calls on Chat Completions, 2 fewer than at 2026-01-01." in words
+    assert "Since 2026-02-01" in words
+    assert "1 gone" in words
+
+
+def test_the_command_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "CODEOWNERS").write_text("*.py @team\n", encoding="utf-8")
+    (tmp_path / "a.py").write_text(READY, encoding="utf-8")
+    result = CliRunner().invoke(cli.cli, ["report", "--format", "html", "--output", "out.html"])
+    assert result.exit_code == 0, result.output
+    page = Page((tmp_path / "out.html").read_text("utf-8"))
+    assert [file["data-owners"] for file in page.with_class("file")] == ["@team"]
+    assert tmp_path.name in page.words
+
+
+# -- text that could do harm
+
+
+def test_tags_escape_their_content() -> None:
+    hostile = "<b>\"'&\u202e\x1b"
+    assert text(hostile) == "&lt;b&gt;&quot;&#x27;&amp;\\u202e\\x1b"
+    assert tag("a", hostile, [hostile, 1, None], title=hostile) == (
+        f'<a title="{text(hostile)}">{text(hostile)}{text(hostile)}1</a>'
+    )
+    assert (
+        tag("input", hidden=True, value=None, class_="x", data_y=0) == '<input hidden class="x" data-y="0">'
+    )
+    assert joined(["<", tag("i", "<")]) == "&lt;<i>&lt;</i>"
+    assert prose("`<a>` and `b`") == "<code>&lt;a&gt;</code> and <code>b</code>"
+    assert prose("a lone ` is <none>") == "a lone ` is &lt;none&gt;"
+    with pytest.raises(TypeError, match="not a child"):
+        joined([object()])
+
+
+@pytest.mark.parametrize("hostile", ["</script>", "<!--<script>", "\u2028", "]]>", "\ud800", "&lt;"])
+def test_data_cannot_leave_its_element(hostile: str) -> None:
+    written = embedded([hostile])
+    assert isinstance(written, Html)
+    assert written.isascii()
+    assert not re.search("[<>&]", written)
+    assert json.loads(written) == [hostile]
+
+
+# -- diffs
+
+
+def shown(row: Row) -> tuple[str | None, str | None]:
+    """A row as text, with what is marked in it in brackets."""
+    old, new = row
+    return _cell(old), _cell(new)
+
+
+def _cell(cell: list[object] | None) -> str | None:
+    if cell is None:
+        return None
+    pairs = zip(cell[::2], cell[1::2], strict=True)
+    return "".join(f"[{text}]" if int(str(style)) >= CHANGED else str(text) for text, style in pairs)
+
+
+def test_lines_that_are_alike_stand_side_by_side() -> None:
+    before = b"a = [\n    first(1),\n    second(two, 2),\n]\nsame\n"
+    after = b"a = [\n    second(two, 3),\n    third()\n]\nsame\n"
+    (hunk,) = FileDiff("a.py", before, after).hunks
+    assert [shown(row) for row in hunk.rows] == [
+        ("a = [", "a = ["),
+        ("    first(1),", None),
+        ("    second(two, [2]),", "    second(two, [3]),"),
+        (None, "    third()"),
+        ("]", "]"),
+        ("same", "same"),
+        ("", ""),
+    ]
+    assert (hunk.old, hunk.new, hunk.end) == (1, 1, 7)
+
+
+def test_counts_and_line_ends() -> None:
+    diff = FileDiff("a.py", b"one\r\ntwo\rthree\n", b"one\r\n2\rthree\nfour\n")
+    assert (diff.added, diff.removed) == (2, 1)
+    assert not FileDiff("a.py", b"same\n", b"same\n").hunks
+
+
+def test_views_show_what_a_call_is_about() -> None:
+    before = "".join(f"line{number}\n" for number in range(1, 101)).encode()
+    after = before.replace(b"line10\n", b"ten\n").replace(b"line17\n", b"17\n").replace(b"line60\n", b"60\n")
+    diff = FileDiff("a.py", before, after)
+    assert [hunk.old for hunk in diff.hunks] == [7, 57]
+    assert diff.views([10]) == ["0.0-8"]  # three lines around: rows 0 to 8 of 7..20
+    assert diff.views([10, 17]) == ["0"]
+    assert diff.views([60, 80], []) == ["1"]  # nothing changes at line 80
+    assert diff.views([], [60, 80, 82, 200]) == ["1", "2"]
+    assert (diff.hunks[2].old, len(diff.hunks[2].rows), diff.hunks[2].changes) == (77, 9, False)
+    assert diff.views([], [80, 82]) == ["2"]  # not shown twice
+
+
+def test_a_large_change_is_paired_in_order() -> None:
+    before = "".join(f"a{number}\n" for number in range(100)).encode()
+    after = "".join(f"b{number}\n" for number in range(90)).encode()
+    (hunk,) = FileDiff("a.txt", before, after).hunks
+    assert sum(None not in row for row in hunk.rows) == 91
+
+
+def test_bytes_that_are_no_text_are_written_out() -> None:
+    (hunk,) = FileDiff("a.py", b"x = '\xff'\n", b"y = '\xff'\n").hunks
+    assert shown(hunk.rows[0]) == ("[x] = '\\xff'", "[y] = '\\xff'")
+
+
+def test_syntax() -> None:
+    source = (
+        "@cached.one  # why\n"
+        "class A(B):\n"
+        '    """of\n    def more"""\n'
+        "    def f(self, n=0x1F): return f'{n!r} {{x}}' if n is None else \"it's\"\n"
+        "undefined = not_in or \u202e'open\n"
+    )
+    found = [
+        "".join(part if not style else f"<{CLASSES[style]} {part}>" for part, style in line)
+        for line in highlighted("a.py", source)
+    ]
+    assert found == [
+        "<d @cached.one>  <c # why>",
+        "<k class> <d A>(B):",
+        '    <s """of>',
+        '<s     def more""">',
+        "    <k def> <d f>(self, n=<n 0x1F>): <k return> <s f'>{n!r}<s  {{x}}'> <k if> n <k is> <n None>"
+        ' <k else> <s "it\'s">',
+        "undefined = not_in <k or> \\u202e<s 'open>",
+        "",
+    ]
+    assert highlighted("a.md", "It's a `class`\nx\n") == [[("It's a `class`", 0)], [("x", 0)], []]
+    assert highlighted("a.py", "a\nb\nc\n", 2) == [[("a", 0)], [("b", 0)]]
+
+
+def test_a_file_that_changes_without_a_call_is_listed() -> None:
+    found = report({"a.py": READY})
+    more = FileResult("b.py", b"x = 1\n", b"x = 2\n")
+    outcome = replace(found.outcome, changed=(*found.outcome.changed, more))
+    page = Page(as_html(replace(found, outcome=outcome)))
+    assert [file["data-path"] for file in page.with_class("file")] == ["a.py", "b.py"]
+    assert len(page.with_class("whole")) == 2
