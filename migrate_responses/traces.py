@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from .decide.flows import Flow
-from .know.kinds import Const, DictValue, SeqValue, Site, Typed, Value
+from .know.kinds import STRUCTURAL, Const, DictValue, SeqValue, Site, Typed, Value
 from .know.modules import Module
 from .places import Places
 from .results import FlowPlace, FlowResult, Role, Verdict
@@ -22,7 +22,8 @@ def trace(found: Iterable[tuple[Flow, Verdict]], context: Context, places: Place
     """The flows with their verdicts, as they are reported."""
     answers: dict[Site, list[tuple[cst.CSTNode, Module]]] = {}
     for node, module, shapes in context.shaped:
-        for site in {shape.site for shape in shapes}:
+        # Once it is text it is text in either API: where that goes is no matter of the flow.
+        for site in {shape.site for shape in shapes if shape.kind in STRUCTURAL}:
             answers.setdefault(site, []).append((node, module))
     return tuple(
         FlowResult(flow.number, verdict, _placed(_of(flow, context, answers), places))

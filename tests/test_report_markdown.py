@@ -72,6 +72,12 @@ def test_one_reason_for_many_calls_is_told_once() -> None:
     assert re.findall(r"^  - \[`f(\d)\.py:7:14`\]", text, re.MULTILINE) == ["0", "1", "2"]
 
 
+def test_many_places_in_one_file_take_one_line() -> None:
+    text = HEAD + "".join(call(f"f{number}", '        stop="x",\n') for number in range(3))
+    lines = section(as_markdown(report({"a.py": text})), "What stays, and why").splitlines()
+    assert lines[-1] == "  - [`a.py`](a.py) at [`7:14`](a.py#L7), [`16:14`](a.py#L16), [`25:14`](a.py#L25)"
+
+
 def test_files_errors_and_notes() -> None:
     stream = HEAD + (
         "\n\ndef tell():\n"
@@ -233,6 +239,17 @@ def test_a_call_that_stands_alone_has_an_order_of_its_own() -> None:
     assert text.startswith("# 2 work orders: ")
     assert text.count("MR010") >= 2
     assert "* 5      return llm.chat" in text
+
+
+def test_what_is_said_of_several_lone_calls_in_a_file_is_one_order() -> None:
+    lone = "def NAME(llm):\n    return llm.chat.completions.create(model='m', messages=[])\n\n\n"
+    text = as_prompt(
+        report({"a.py": f"import openai\n\n\n{lone.replace('NAME', 'a')}{lone.replace('NAME', 'b')}"})
+    )
+    assert text.startswith("# 1 work order: ")
+    assert "The same holds for each of them:" in text
+    assert text.count("- **MR010") == 1
+    assert "at `a.py:5:12`, `a.py:9:12`: " in text
 
 
 def test_very_much_code_is_cut_and_said_so() -> None:

@@ -118,33 +118,46 @@ def _sections(report: Report) -> Iterator[_Section]:
     yield _Section(f"The {many(len(changed), 'file')} that would change", changed, folded=True)
     left = [site for site in outcome.sites if site.verdict in (Verdict.LEFT, Verdict.SKIPPED)]
     yield _Section("What is left alone", list(_by_reason(left, report)), folded=True)
-    told = [(note.code, advice(note), _linked(note, report)) for note in outcome.notes]
-    yield _Section("Worth knowing", list(_grouped(told, "place")), folded=True)
+    told = [(note.code, advice(note), note) for note in outcome.notes]
+    yield _Section("Worth knowing", list(_grouped(told, "place", report)), folded=True)
 
 
 def _by_reason(sites: Iterable[SiteResult], report: Report) -> Iterator[str]:
     """The calls under the first of their reasons."""
-    told = [
-        (site.reasons[0].code, advice(site.reasons[0]), f"{_place(site, report)}{_also(site)}")
-        for site in sites
-    ]
-    return _grouped(told, "call")
+    return _grouped([(site.reasons[0].code, advice(site.reasons[0]), site) for site in sites], "call", report)
 
 
-def _grouped(told: Iterable[tuple[str, str, str]], noun: str) -> Iterator[str]:
-    """Lines for triples of a code, what is said, and where; each thing is said once, for all its places."""
-    groups: dict[str, dict[str, list[str]]] = {}
-    for name, said, where in told:
-        groups.setdefault(name, {}).setdefault(said, []).append(where)
+_Told = tuple[str, str, SiteResult | Diagnostic]  # a code, what is said, and of what
+
+
+def _grouped(told: Iterable[_Told], noun: str, report: Report) -> Iterator[str]:
+    """Lines for findings, the commonest rule first; what is said of several places is said once."""
+    groups: dict[str, dict[str, list[SiteResult | Diagnostic]]] = {}
+    for name, said, one in told:
+        groups.setdefault(name, {}).setdefault(said, []).append(one)
     ordered = sorted(groups.items(), key=lambda item: (-sum(map(len, item[1].values())), item[0]))
     for name, sentences in ordered:
         yield f"\n**{_rule(name)}** · {many(sum(map(len, sentences.values())), noun)}\n"
         for said, places in sentences.items():
             if len(places) == 1:
-                yield f"- {places[0]}: {prose(said)}"
+                yield f"- {_place(places[0], report)}: {prose(said)}"
             else:
                 yield f"- {prose(said)}:"
-                yield from (f"  - {where}" for where in places)
+                yield from _by_file(places, report)
+
+
+def _by_file(places: Iterable[SiteResult | Diagnostic], report: Report) -> Iterator[str]:
+    """A line for each file: its only place in full, or the lines of several."""
+    by_path: dict[str, list[SiteResult | Diagnostic]] = {}
+    for one in places:
+        by_path.setdefault(one.path, []).append(one)
+    for path, inside in by_path.items():
+        if len(inside) == 1:
+            yield f"  - {_place(inside[0], report)}"
+            continue
+        name = report.in_repository(path)
+        spots = ", ".join(f"{link(one.spot, name, one.line, report.links)}{_also(one)}" for one in inside)
+        yield f"  - {link(path, name, 0, report.links)} at {spots}"
 
 
 def _changed(file: FileResult, report: Report) -> str:
@@ -188,16 +201,17 @@ def _linked(one: SiteResult | Diagnostic, report: Report) -> str:
     return link(one.place, report.in_repository(one.path), one.line, report.links)
 
 
-def _place(site: SiteResult, report: Report) -> str:
-    return f"{_linked(site, report)} {_within(site.text, site.scope)}"
+def _place(one: SiteResult | Diagnostic, report: Report) -> str:
+    about = f" {_within(one.text, one.scope)}" if isinstance(one, SiteResult) else ""
+    return f"{_linked(one, report)}{about}{_also(one)}"
 
 
 def _within(text: str, scope: str) -> str:
     return f"{code(text)} in {code(scope)}" if scope else code(text)
 
 
-def _also(site: SiteResult) -> str:
-    others = codes(site)[1:]
+def _also(one: SiteResult | Diagnostic) -> str:
+    others = codes(one)[1:] if isinstance(one, SiteResult) else []
     return f" (also {', '.join(f'[{name}]({about(name)})' for name in others)})" if others else ""
 
 

@@ -38,15 +38,15 @@ def as_prompt(report: Report) -> str:
 
 
 def _orders(report: Report) -> Iterator[list[str]]:
-    held: dict[int, list[SiteResult]] = {}
-    number = 0
+    held: dict[tuple[object, ...], list[SiteResult]] = {}
     for site in report.outcome.sites:
         if site.verdict in HELD:
-            held.setdefault(site.flow, []).append(site)
-    for flow, sites in held.items():
-        for group in [sites] if flow else [[site] for site in sites]:
-            number += 1
-            yield list(_order(number, group, report.flows.get(flow), report))
+            # What is in no flow stands alone, but for the same thing said of others in its file.
+            first = site.reasons[0]
+            same = (site.flow,) if site.flow else (0, site.path, first.code, first.message)
+            held.setdefault(same, []).append(site)
+    for number, sites in enumerate(held.values(), 1):
+        yield list(_order(number, sites, report.flows.get(sites[0].flow), report))
 
 
 def _order(
@@ -60,8 +60,8 @@ def _order(
     yield "### What holds it back"
     yield "\n".join(_reasons(reasons))
     places = flow.places if flow else ()
-    files = list(dict.fromkeys([site.path for site in sites] + [place.path for place in places]))
     edits = [place for place in places if place.role is Role.EDIT]
+    files = list(dict.fromkeys([site.path for site in sites] + [place.path for place in edits]))
     yield "### What to do"
     yield "\n".join(_steps(first.verdict, files, edits))
     yield "### The code"
@@ -78,19 +78,24 @@ def _task(sites: Sequence[SiteResult]) -> Iterator[str]:
         yield f"Move {code(sites[0].text)} from OpenAI's Chat Completions API to the Responses API, together"
         yield "with everything that its request is made of and its answer is used for."
         return
-    yield f"Move these {len(sites)} calls from OpenAI's Chat Completions API to the Responses API. They share"
-    yield "code, so they move together or not at all:\n"
+    yield f"Move these {len(sites)} calls from OpenAI's Chat Completions API to the Responses API."
+    if sites[0].flow:
+        yield "They share code, so they move together or not at all:\n"
+    else:
+        yield "The same holds for each of them:\n"
     yield from (f"- {code(site.place)} {code(site.text)}" for site in sites)
 
 
 def _reasons(reasons: Iterable[Diagnostic]) -> Iterator[str]:
     explained: set[str] = set()
+    said: dict[tuple[str, str], list[str]] = {}
     for reason in reasons:
-        known = rule(reason.code)
-        yield f"- **{reason.code} {prose(known.title)}** at {code(reason.place)}: {prose(advice(reason))}."
-        if reason.code not in explained:
-            yield f"  {prose(known.explanation)}"
-            explained.add(reason.code)
+        said.setdefault((reason.code, advice(reason)), []).append(code(reason.place))
+    for (name, sentence), places in said.items():
+        yield f"- **{name} {prose(rule(name).title)}** at {', '.join(places)}: {prose(sentence)}."
+        if name not in explained:
+            yield f"  {prose(rule(name).explanation)}"
+            explained.add(name)
 
 
 def _steps(verdict: Verdict, files: Sequence[str], edits: Sequence[FlowPlace]) -> Iterator[str]:
