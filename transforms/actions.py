@@ -12,6 +12,7 @@ from ..know.kinds import (
     Site,
 )
 from ..know.modules import Module, walk
+from .callees import other_taker
 from .context import Context, Keyword
 from .snippets import string
 
@@ -49,6 +50,12 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
     node = place.node
     # A place with only None at a call that is otherwise given a value: `timeout=None` and the like.
     drop = action.drop
+    taker = other_taker(context, item)
+    if taker is not None:
+        text = context.source(place.module.parents[node], place.module)
+        detail = f"`{item.name}` in `{text}` also goes to `{taker}`"
+        context.manual(node, place.module, sites, "MR120", detail)
+        return
     match place.how:
         case "keyword" if isinstance(node, cst.Arg):
             context.edit(node, place.module, sites, remove if drop else _argument(action), action.code)

@@ -185,7 +185,10 @@ def _takes_itself(context: Context, node: cst.CSTNode, module: Module, value: Di
     renamed = {keyword.name for site in context.senders(value) for keyword in context.request(site).of(value)}
     for callee in context.project.values(call.func):
         function = callee.function if isinstance(callee, Bound) else callee
-        if isinstance(function, Function) and (renamed - UNCHANGED) & kept_by(function):
+        if not isinstance(function, Function):
+            continue
+        goes_elsewhere = function.double_star is not None and not context.senders(function.double_star)
+        if (renamed - UNCHANGED) & kept_by(function) or (renamed - UNCHANGED and goes_elsewhere):
             return function.name
     return None
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..know.kinds import DictValue, Function, Invocation, Site, Unknown
+from ..know.graph import Var
+from ..know.kinds import DictValue, Function, Invocation, Site, Unknown, Value
 from ..know.modules import walk
 from .context import Context
 from .params import ELSEWHERE, RULES
@@ -29,6 +30,7 @@ def plan(context: Context) -> None:
         for function in _wrappers(context, site):
             if not function.name.startswith("__"):
                 wrappers.setdefault(function.name, []).append((function, site))
+    _uncalled(context)
     if not wrappers:
         return
     for call in context.project.invocations:
@@ -37,6 +39,52 @@ def plan(context: Context) -> None:
                 text = context.source(call.node, call.module)
                 detail = f"`{text}` may call `{function.name}`; what it is called on is not known"
                 context.manual(call.node, call.module, [site], "MR119", detail)
+
+
+def _uncalled(context: Context) -> None:
+    """Hold back wrappers that nobody calls, where a call of something unknown passes such keywords.
+
+    A method that is chosen by a computed name, a class out of a registry, ``task.delay(...)``.
+    """
+    unknown: list[Invocation] | None = None
+    for site in context.sites:
+        for function in _wrappers(context, site):
+            if function.callers or function.double_star is None:
+                continue
+            if unknown is None:
+                unknown = [call for call in context.project.invocations if _passes_telling(context, call)]
+            near = context.project.program(function.module)
+            for call in unknown:
+                if call.module in near:
+                    text = context.source(call.node, call.module)
+                    detail = f"`{text}` may call `{function.name}`; what it calls is not known"
+                    context.manual(call.node, call.module, [site], "MR119", detail)
+
+
+def _passes_telling(context: Context, call: Invocation) -> bool:
+    """Whether ``call`` calls something unknown with a keyword that gets another form."""
+    names = {argument.keyword for argument in call.arguments}
+    stars = [argument.var for argument in call.arguments if argument.keyword == "**"]
+    if names.isdisjoint(_RENAMED) and not stars:
+        return False
+    values = context.project.values(call.node.func)
+    if values and not any(isinstance(value, Unknown) for value in values):
+        return False
+    return not names.isdisjoint(_RENAMED) or any(not _keys(var).isdisjoint(_RENAMED) for var in stars)
+
+
+def _keys(var: Var) -> set[str]:
+    """The keys of the dicts that ``var`` can be, and of those poured into them."""
+    found: set[str] = set()
+    seen: set[Value] = set()
+    stack = list(var.values)
+    while stack:
+        value = stack.pop()
+        if isinstance(value, DictValue) and value not in seen:
+            seen.add(value)
+            found.update(value.places)
+            stack.extend(inner for source in value.merged for inner in source.values)
+    return found
 
 
 def _wrappers(context: Context, site: Site) -> Iterator[Function]:

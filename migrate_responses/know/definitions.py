@@ -25,6 +25,10 @@ from .kinds import (
 from .modules import Index, Module
 
 
+# Methods that get the class without being told to.
+_OF_CLASSES = frozenset({"__init_subclass__", "__class_getitem__"})
+
+
 class Definitions(Foreign):
     """What the names of a project stand for, besides values."""
 
@@ -66,6 +70,8 @@ class Definitions(Foreign):
             self.solver.add(function.parameters[params.star_kwarg.name.value], [function.double_star])
         if module.scopes[node].yields:
             function.yields = SeqValue(node, module, "generator", Var())
+        if owner is not None and name in _OF_CLASSES:
+            function.bound = "class"
         self.functions[node] = function
         return function
 

@@ -81,8 +81,12 @@ class Project(Definitions):
 
     def _inherit_methods(self, cls: Class, methods: Var) -> None:
         for found in list(methods.values):
-            if isinstance(found, Function) and found.positional and found.bound in ("instance", "property"):
+            if not isinstance(found, Function) or not found.positional:
+                continue
+            if found.bound in ("instance", "property"):
                 self.solver.add(found.parameters[found.positional[0]], [cls.instance])
+            elif found.name == "__init_subclass__":
+                self.solver.add(found.parameters[found.positional[0]], [cls])
 
     def _seed_round(self) -> bool:
         """Give values to what nothing flows to; whether anything was new."""
