@@ -37,7 +37,9 @@ class Documents:
             read = Notebook(path, data) if names.is_notebook(path) else Text(path, data)
         except NotReadableError as error:
             step = rule(error.code).step
-            self._errors.append(Diagnostic(error.code, path, error.line, 0, Level.MANUAL, error.reason, step))
+            self._errors.append(
+                Diagnostic(error.code, path, error.line, error.column, Level.MANUAL, error.reason, step)
+            )
             return
         self._read[path] = read
         for program in read.programs:

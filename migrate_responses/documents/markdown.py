@@ -11,6 +11,7 @@ from markdown_it.token import Token
 from .block import PYTHON, Block
 from .text import parted
 
+_ADMONITION = re.compile(r"[ \t]*(?:!!!|\?\?\?\+?|===\+?)[ \t]")  # what follows is indented, and no paragraph
 _WORD = re.compile(r"[\w-]+")
 _DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode"})
 
@@ -21,7 +22,9 @@ def blocks(lines: Sequence[str], mdx: bool) -> Iterator[Block]:
     # Indented blocks are where admonitions and tabs of documentation tools have their fences.
     parser.disable(["code", "html_block"] if mdx else ["code"])
     tokens: list[Token] = []
-    parser.block.parse("\n".join(parted(line)[0] for line in lines), parser, {}, tokens)
+    bodies = (parted(line)[0] for line in lines)
+    text = "\n".join("" if _ADMONITION.match(body) else body for body in bodies)
+    parser.block.parse(text, parser, {}, tokens)
     for token in tokens:
         language = _language(token.info)
         if token.type == "fence" and token.map is not None and language in ("", *PYTHON):

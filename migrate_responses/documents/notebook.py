@@ -106,9 +106,11 @@ def _code_cells(text: str) -> Iterator[_Cell]:
     try:
         book = whole(text)
     except json.JSONDecodeError as error:
-        raise NotReadableError("MR901", error.lineno, f"is not a notebook: {error.msg}") from error
+        raise NotReadableError(
+            "MR901", f"is not a notebook: {error.msg}", error.lineno, error.colno
+        ) from error
     except RecursionError as error:
-        raise NotReadableError("MR904", 0, "is nested too deeply") from error
+        raise NotReadableError("MR904", "is nested too deeply") from error
     if not isinstance(book.value, dict) or not _is_python(book.value.get("metadata")):
         return
     number = 0

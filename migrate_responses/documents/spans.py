@@ -77,7 +77,8 @@ class Lines:
         strings = list(members(text, place.start)) if self._is_list else [place]
         self._lines = list(_split(text, strings))
         self._head = text[place.start : strings[0].start + 1] if strings else ""
-        self._tail = text[strings[-1].end - 1 : place.end] if strings else ""
+        last = self._lines[-1] if self._lines else None
+        self._tail = text[last.start + len(last.raw) : place.end] if last else ""
         self._gap = self._usual_gap()
         self._ascii = not any(ord(letter) > 126 for letter in text[place.start : place.end])
 
@@ -140,9 +141,10 @@ def _split(text: str, strings: Sequence[Value]) -> Iterator[_Line]:
                 yield _Line(_decoded(raw), raw, between if at == len(fragments) else "", start)
                 raw = ""
         if raw or not fragments:
+            start = start if raw else string.end - 1
             raw += between
-    if raw:
-        yield _Line(_decoded(raw), raw, "", start)
+    if raw and (last := _decoded(raw)):
+        yield _Line(last, raw, "", start)
 
 
 def _decoded(raw: str) -> str:

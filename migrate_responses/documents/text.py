@@ -9,11 +9,11 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 class NotReadableError(Exception):
-    """A document that cannot be read: a code, a line (0 for the whole file) and what is wrong."""
+    """A document that cannot be read: a code, what is wrong, and where (0 for the whole file)."""
 
-    def __init__(self, code: str, line: int, reason: str) -> None:
+    def __init__(self, code: str, reason: str, line: int = 0, column: int = 0) -> None:
         super().__init__(reason)
-        self.code, self.line, self.reason = code, line, reason
+        self.code, self.reason, self.line, self.column = code, reason, line, column
 
 
 def decoded(data: bytes) -> str:
@@ -21,7 +21,7 @@ def decoded(data: bytes) -> str:
     try:
         return data.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
-        raise NotReadableError("MR902", 0, str(error)) from error
+        raise NotReadableError("MR902", str(error)) from error
 
 
 def encoded(text: str, like: bytes) -> bytes:

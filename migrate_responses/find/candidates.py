@@ -8,7 +8,7 @@ import stat
 
 from migrate_responses.documents.names import is_notebook
 
-_QUOTE = re.compile(rb'^[ \t]*"', re.MULTILINE)
+_QUOTE = re.compile(rb'^[ \t]*"|",?\r?$', re.MULTILINE)
 
 # Without O_NONBLOCK, opening a pipe that has taken a file's place would wait for a writer for ever.
 _FLAGS = (
