@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from migrate_responses.config import Options
+from migrate_responses.documents.names import NOTEBOOKS, TEXTS
 from migrate_responses.find.listing import run_git
 from migrate_responses.find.project import find
 from migrate_responses.find.roots import git_root
@@ -18,7 +19,13 @@ from migrate_responses.show.document import JSON_VERSION, document
 from migrate_responses.show.formats import Report
 from migrate_responses.show.since import Since, SinceError, compare
 
-_WANTED = (".py", ".pyw", ".ipynb", ".md", "pyproject.toml", "setup.cfg", ".gitignore", "pyvenv.cfg")
+_CODE = (".py", ".pyw", *NOTEBOOKS, *TEXTS)
+_ABOUT = (
+    "pyproject.toml",
+    "setup.cfg",
+    ".gitignore",
+    "pyvenv.cfg",
+)  # tell where projects and environments begin
 _PLAIN = ("100644", "100755")  # neither links nor submodules
 
 
@@ -97,7 +104,7 @@ def _is_wanted(entry: bytes) -> bool:
     parts = os.fsdecode(name).split("/")
     return (
         about.decode().split(" ")[0] in _PLAIN
-        and parts[-1].endswith(_WANTED)
+        and (parts[-1].lower().endswith(_CODE) or parts[-1] in _ABOUT)
         and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)
     )
 

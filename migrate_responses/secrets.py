@@ -18,10 +18,10 @@ _JWT = re.compile(r"(?<![A-Za-z0-9_-])(?P<kept>eyJ)[A-Za-z0-9_-]{8,}\.[A-Za-z0-9
 # `os.getenv("API_KEY", "...")`, `os.getenv("API_KEY") or "..."`
 _BY_NAME = re.compile(
     r"""(?P<kept>(?i:key|secret|token|password|passwd|credential)s?
-        ["']?[\])]{0,2}\s*                     # the end of the name, as a string or a subscript
+        \\?["']?[\])]{0,2}\s*                     # the end of the name, as a string or a subscript
         (?::\s*["'\w.|\[\] ]{1,40}?\s*(?==))?    # its annotation
         (?:[=:,]|\bor\b)\s*\(?\s*
-        [bBfFrRuU]{0,2}["']{1,3})              # the string begins
+        [bBfFrRuU]{0,2}\\?["']{1,3})            # the string begins
         (?=[A-Za-z_+/=.~-]*\d)                 # keys have digits in them; placeholders and paths seldom do
         [A-Za-z0-9_+/=.~-]{16,}""",
     re.VERBOSE,

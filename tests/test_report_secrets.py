@@ -38,6 +38,8 @@ AZURE_NEW = "4fGh7jK2" * 10 + "AbC1"
         (f'(\n    api_key=(\n        "{AZURE}"\n    ))', '(\n    api_key=(\n        "***"\n    ))'),
         ('headers={"Authorization": "Bearer abcdef.ghijk-123"}', 'headers={"Authorization": "Bearer ***"}'),
         ('f"Bearer {token}"', 'f"Bearer {token}"'),
+        (f'"OpenAI(api_key=\\"{AZURE}\\")"', '"OpenAI(api_key=\\"***\\")"'),
+        (f'"os.environ[\\"API_KEY\\"] = \\"{AZURE}\\""', '"os.environ[\\"API_KEY\\"] = \\"***\\""'),
         ('password = "hunter2hunter2hunter2"', 'password = "***"'),
         ("gsk_Ab3dEf6hIj9kLm2nOp5q ghp_Ab3dEf6hIj9kLm2nOp5q", "gsk_*** ghp_***"),
         ("eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJ", "eyJ***"),

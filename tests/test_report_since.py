@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,42 @@ def test_links_and_odd_names_at_the_revision_are_left_out(repository: Path) -> N
     Path("ta\tb é.py").unlink()
     found = told(run("--since", "HEAD", "--format", "json"))
     assert found == {"migrated": [], "gone": ["ta\tb é.py:plain", "ta\tb é.py:second"], "new": []}
+
+
+def test_notebooks_and_documentation_at_the_revision(repository: Path) -> None:
+    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": [READY]}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    Path("n.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    Path("t.rst").write_text(".. code-block:: python\n\n" + READY.replace("\n", "\n   "), encoding="utf-8")
+    git("add", "-A")
+    git("commit", "-qm", "documents")
+    assert told(run("--include-docs", "--since=HEAD", "--format=json"))["new"] == []
+    Path("n.ipynb").unlink()
+    assert "n.ipynb:plain" in told(run("--since=HEAD", "--format=json"))["gone"]
+
+
+def test_the_terminal_tells(repository: Path) -> None:
+    lines = run("--since", "HEAD", "--quiet").stdout.splitlines()
+    assert lines[lines.index("Since HEAD") :] == [
+        "Since HEAD",
+        "  1 call new",
+        "    app/c.py:7  client.chat.completions.create in three",
+        "  2 calls gone",
+        "    app/a.py:7  client.chat.completions.create in one",
+        "    app/b.py:7  client.chat.completions.create in stopped  MR112",
+    ]
+    git("add", "-A")
+    git("commit", "-qm", "after")
+    assert run("--since", "HEAD", "--quiet").stdout.endswith("Since HEAD\n  Nothing has changed.\n")
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_the_pages_tell(repository: Path, form: str) -> None:
+    text = run("--since", "HEAD", "--format", form).stdout
+    assert "three" in text
+    assert re.search(r"Since (`HEAD`|\d{4}-\d\d-\d\d)", text)
+    assert "stopped" in text
+    assert "stopped" not in run("--format", form).stdout
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shlex import join
 from typing import TYPE_CHECKING
 
+from migrate_responses.documents.names import is_notebook
 from migrate_responses.results import Diagnostic, FlowPlace, FlowResult, Role, SiteResult, Verdict
 from migrate_responses.rules import rule
 from migrate_responses.show.excerpts import MARKS, excerpts
@@ -127,7 +128,7 @@ def _code(places: Iterable[FlowPlace], report: Report) -> Iterator[str]:
     if told:
         yield f"Marks before the numbers: {', '.join(told)}."
     for path, lines in shown:
-        yield f"{code(path)}\n\n{fenced(lines)}"
+        yield f"{code(path)}\n\n{fenced(lines, 'json' if is_notebook(path) else 'python')}"
 
 
 def _shapes(names: Iterable[str]) -> Iterator[str]:
