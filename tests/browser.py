@@ -88,10 +88,14 @@ class Browser:
         self.complaints: list[str] = []
 
     def __enter__(self) -> Browser:
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
+        try:
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Network", "Log"):
+                self.call(f"{domain}.enable")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         self.size(1300, 900)
         return self
 
@@ -99,7 +103,7 @@ class Browser:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._session = None
-        with contextlib.suppress(Failure, OSError):
+        with contextlib.suppress(Failure):
             self.call("Browser.close")
         try:
             self._process.wait(10)
@@ -116,7 +120,10 @@ class Browser:
         command: dict[str, Any] = {"id": number, "method": method, "params": parameters}
         if self._session is not None:
             command["sessionId"] = self._session
-        os.write(self._to, json.dumps(command).encode() + b"\0")
+        try:
+            os.write(self._to, json.dumps(command).encode() + b"\0")
+        except BrokenPipeError as error:
+            raise Failure(f"{method}: the browser went away") from error
         for message in self._messages():
             if message.get("id") == number:
                 if "error" in message:

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from migrate_responses import cli
+from migrate_responses.config import read_toml
 from migrate_responses.results import FileResult
 from migrate_responses.show.document import document
 from migrate_responses.show.formats import Report
@@ -146,6 +147,24 @@ def test_the_parts_of_the_page_are_packaged() -> None:
     folder = files("migrate_responses.show") / "page"
     for name in (*STYLES, *SCRIPTS):
         assert (folder / name).read_bytes().isascii(), name
+
+
+def test_an_installed_package_has_all_its_files() -> None:
+    root = Path(__file__).parent.parent
+    tables = read_toml(str(root / "pyproject.toml"))["tool"]["setuptools"]
+    packaged = {
+        found
+        for package, patterns in tables["package-data"].items()
+        for pattern in patterns
+        for found in root.joinpath(*package.split(".")).glob(pattern)
+    }
+    others = {
+        path
+        for path in (root / "migrate_responses").rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc") and "transforms" not in path.parts
+    }
+    assert others
+    assert others <= packaged
 
 
 # -- what it tells

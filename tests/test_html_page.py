@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from migrate_responses.show.html import as_html
 from tests import browser
-from tests.browser import Browser
+from tests.browser import Browser, Failure
 from tests.reports import EVERYTHING, HEAD, READY, STOPPED, call, report
 
 _PATH = browser.find()
@@ -44,7 +45,11 @@ OWNERS = {path: ("@team/app",) if path.startswith("app/") else () for path in PR
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     assert _PATH is not None
-    with Browser(_PATH) as found:
+    with contextlib.ExitStack() as stack:
+        try:
+            found = stack.enter_context(Browser(_PATH))
+        except Failure as failure:
+            pytest.skip(f"{_PATH} does not start: {failure}")
         yield found
 
 

@@ -131,6 +131,12 @@ function codeCell(runs, side) {
   return cell;
 }
 
+/* Side by side, only the side where a selection begins is selected. */
+function chooseSide({ target }) {
+  const cell = target.closest?.(".diff.split td");
+  if (cell) cell.closest("table").dataset.side = cell.cellIndex < 2 ? "old" : "new";
+}
+
 function setLayout(wanted) {
   layout = wanted;
   for (const button of all("[data-layout]")) {
@@ -141,6 +147,7 @@ function setLayout(wanted) {
 
 function startDiffs() {
   /* `toggle` does not bubble. */
+  document.addEventListener("pointerdown", chooseSide);
   document.addEventListener("toggle", ({ target }) => target.open && draw(target), true);
   for (const button of all("[data-layout]")) {
     button.addEventListener("click", () => {
