@@ -296,7 +296,7 @@ def test_dynamic_endpoints_take_one_line() -> None:
     put(a=DYNAMIC * 3)
     text = run("diff").stderr
     assert text.count("--assume-responses dynamic") == 1
-    assert "3 more calls, if /responses is served by their endpoints whose base URL is known only at" in text
+    assert "if the server of 3 calls, whose base URL is known only at run time, has /responses\n" in text
 
 
 def test_verbose_names_each_call_with_its_reason() -> None:

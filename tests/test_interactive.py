@@ -172,7 +172,7 @@ def test_unsafe_flows_are_marked_and_asked_for_only_on_request(here: Path) -> No
     assert "There is no flow to ask about." in piped(here, "n\n")
     told = piped(here, "n\n", "--unsafe-fixes")
     assert "Flow 1 of 1: a.py:7  may change behaviour" in told
-    assert "a.py:7:99: MR110 `seed` has no Responses equivalent" in told
+    assert "a.py:7:99: MR110 `seed` has no Responses equivalent; answers stop being repeatable\n" in told
     assert get(here, "a") == text
     piped(here, "y\n", "--unsafe-fixes")
     assert get(here, "a") == HEAD + moved("one")

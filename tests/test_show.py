@@ -171,7 +171,7 @@ NEXT = [
     ("migrate-responses apply --exclude 'a b' src -i", "write it, asked flow by flow"),
     (
         "migrate-responses diff --exclude 'a b' src --assume-responses dynamic",
-        "2 more calls, if /responses is served by their endpoints whose base URL is known only at run time",
+        "if the server of 2 calls, whose base URL is known only at run time, has /responses",
     ),
     ("migrate-responses diff --exclude 'a b' src --unsafe-fixes", "1 more call, if what changes is fine"),
     ("migrate-responses explain MR021", "the story behind a code"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import select
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from migrate_responses.results import Diagnostic, FileResult, SiteResult
 from migrate_responses.rules import rule
@@ -102,7 +102,7 @@ class Dialog:
         unsafe = ("  may change behaviour", "bold yellow") if question.doubts else ""
         self.screen.line((f"Flow {self.asked} of {self.total}: ", "bold cyan"), (places, "bold"), unsafe)
         for doubt in question.doubts:
-            finding(self.screen, doubt)
+            finding(self.screen, replace(doubt, next_step=""))  # that it is asked for is the next step
 
     def _explain(self, question: Question) -> None:
         for doubt in dict.fromkeys(doubt.code for doubt in question.doubts):

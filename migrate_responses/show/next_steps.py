@@ -48,8 +48,7 @@ def after(command: str, typed: Typed, result: Outcome, unsafe: bool) -> Iterator
     for code, word, what in ASSUMPTIONS:
         count = sum(any(reason.code == code for reason in site.reasons) for site in result.sites)
         if count:
-            whom = "its endpoint" if count == 1 else "their endpoints"
-            purpose = f"{many(count, 'more call')}, if /responses is served by {whom} {what}"
+            purpose = f"if the server of {many(count, 'call')}, {what}, has /responses"
             yield typed.with_(look, "--assume-responses", word), purpose
     count = sum(site.verdict is Verdict.UNSAFE for site in result.sites)
     if count and not unsafe:
