@@ -8,13 +8,14 @@ import libcst as cst
 
 from ..decide.doubles import is_patcher
 from ..know import modules as syntax
-from ..know.kinds import Bound, DictValue, Function
+from ..know.kinds import Bound, DictValue, Function, Instance, Value
 from ..know.modules import Module
 from .context import Context
+from .double_targets import RENAMED
 
 _METHODS = frozenset({"create", "parse"})
 _ANSWERS = frozenset({"side_effect", "new", "wraps"})
-_UNDERSTOOD = frozenset({"get", "append"})
+_UNDERSTOOD = frozenset({"get", "pop", "append"})
 
 
 class Replacements:
@@ -25,20 +26,30 @@ class Replacements:
         self._module = module
         self.functions: list[Function] = []
         for node in module.of(cst.Call, cst.Assign, cst.Arg):
-            for value in _given(node, known):
-                self._add(value)
+            for given in _given(node, known):
+                for value in context.project.values(given):
+                    self._add(value)
         for function in self.functions:  # grows while it is read: functions hand the request on
             for node in syntax.walk(function.node):
                 if isinstance(node, cst.Call) and any(
                     arg.star == "**" and self.is_request(arg.value) for arg in node.args
                 ):
-                    self._add(node.func)
+                    for value in context.project.values(node.func):
+                        self._add(value)
 
-    def _add(self, node: cst.BaseExpression) -> None:
-        for value in self._context.project.values(node):
-            function = value.function if isinstance(value, Bound) else value
-            if isinstance(function, Function) and function not in self.functions:
-                self.functions.append(function)
+    def _add(self, value: Value) -> None:
+        match value:
+            case Bound(function=function):
+                self._add(function)
+            case Instance(type=cls):
+                called = cls.members.get("__call__")
+                for member in called.values if called is not None else ():
+                    if isinstance(member, Function):
+                        self._add(member)
+            case Function() if value not in self.functions:
+                self.functions.append(value)
+            case _:
+                return
 
     def is_request(self, node: cst.BaseExpression) -> bool:
         """Whether ``node`` is the ``**kwargs`` of such a function."""
@@ -49,10 +60,50 @@ class Replacements:
 
     def named(self, names: Collection[str]) -> Iterator[cst.Param]:
         """The parameters that are called like arguments of the old request."""
-        for function in self.functions:
+        for function in self._own():
             for parameter in syntax.parameters(function.node.params):
-                if parameter.name.value in names and function.module is self._module:
+                if parameter.name.value in names:
                     yield parameter
+
+    def renamed(self) -> Iterator[tuple[Function, cst.Param]]:
+        """The parameters that have another name now."""
+        for function in self._own():
+            for parameter in syntax.parameters(function.node.params):
+                if parameter.name.value in RENAMED:
+                    yield function, parameter
+
+    def uses(self, function: Function, parameter: cst.Param, new: str) -> list[cst.Name] | None:
+        """The names in ``function`` that mean ``parameter``; None if they cannot be called ``new``."""
+        old = parameter.name.value
+        sites = self._context.project.sites
+        for call in function.callers:
+            if call.node not in sites and any(argument.keyword == old for argument in call.arguments):
+                return None
+        found: list[cst.Name] = []
+        for node in syntax.walk(function.node):
+            if not isinstance(node, cst.Name) or node is parameter.name:
+                continue
+            parent = self._module.parents.get(node)
+            if (isinstance(parent, cst.Attribute) and parent.attr is node) or (
+                isinstance(parent, cst.Arg) and parent.keyword is node
+            ):
+                continue
+            if node.value == new or (isinstance(parent, cst.Param) and node.value == old):
+                return None
+            if node.value == old:
+                found.append(node)
+        return found
+
+    def strict(self) -> Iterator[Function]:
+        """The functions that name what they take, and so would refuse ``store``."""
+        for function in self._own():
+            parameters = syntax.parameters(function.node.params)
+            names = {parameter.name.value for parameter in parameters}
+            if function.double_star is None and "store" not in names and names & {"model", "messages"}:
+                yield function
+
+    def _own(self) -> list[Function]:
+        return [function for function in self.functions if function.module is self._module]
 
     def unclear(self) -> Iterator[cst.BaseExpression]:
         """Uses of a whole request that may look at the names of its arguments."""
@@ -73,6 +124,29 @@ class Replacements:
                     yield node
                 case _:
                     continue
+
+
+def with_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    """Parameters that take ``store`` too."""
+    assert isinstance(updated, cst.Parameters)
+    store = cst.Param(
+        cst.Name("store"),
+        default=cst.Name("None"),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    if updated.kwonly_params or isinstance(updated.star_arg, (cst.ParamStar, cst.Param)):
+        return updated.with_changes(kwonly_params=_and(updated.kwonly_params, store))
+    return updated.with_changes(params=_and(updated.params, store))
+
+
+def _and(parameters: Collection[cst.Param], last: cst.Param) -> list[cst.Param]:
+    """``parameters`` with another one, which takes over how the last one ends."""
+    found = list(parameters)
+    if not found:
+        return [last]
+    ending = found[-1].comma
+    found[-1] = found[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+    return [*found, last.with_changes(comma=ending)]
 
 
 def _given(node: cst.CSTNode, known: Collection[cst.CSTNode]) -> Iterator[cst.BaseExpression]:

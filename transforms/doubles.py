@@ -7,44 +7,27 @@ flow is held back (MR803), so that nobody's suite goes red by surprise.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
 from ..decide.plan import Apply
+from ..decide.receivers import MOCKS
 from ..know import modules as syntax
 from ..know.kinds import External, Resource, Site
 from ..know.modules import Module
 from . import double_shapes
 from .context import Context
-from .double_functions import Replacements
-from .sent import is_item, messages_of
-from .tested import key_asked, tested
+from .double_edits import new_name
+from .double_functions import Replacements, with_store
+from .double_leftovers import Leftovers
+from .double_requests import Requests, sends_items
+from .double_targets import RENAMED, RESHAPED
+from .tested import tested
 
 _SDK = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)?completions\.(Async)?Completions\b")
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
 _SDK_PATH = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)*(Async)?Completions")
 _ROUTE = re.compile(r"chat/completions")
-# What a test may ask of a request, and how the argument is called now.
-_RENAMED = {
-    "messages": "input",
-    "max_tokens": "max_output_tokens",
-    "max_completion_tokens": "max_output_tokens",
-}
-_RESHAPED = frozenset(
-    {
-        "response_format",
-        "reasoning_effort",
-        "verbosity",
-        "functions",
-        "function_call",
-        "stop",
-        "seed",
-        "n",
-        "tools",
-    }
-)
-_CALLS = re.compile(r"\b(call_args|await_args|call_args_list|await_args_list|mock_calls)\b")
 
 
 def plan(context: Context) -> None:
@@ -90,28 +73,32 @@ class _Test:
                     self._namespace(node)
                 case _:
                     continue
-        self.replacements = Replacements(self.context, self.module, self.known)
-        for node in self.module.of(cst.Call, cst.Subscript, cst.Comparison):
-            match node:
-                case cst.Call(
-                    func=cst.Attribute(attr=cst.Name(value="assertIn" | "assertNotIn")),
-                    args=[cst.Arg(value=cst.SimpleString() as key), asked, *_],
-                ):
-                    self._asked_for(node, key, asked.value)
-                case cst.Call():
-                    self._request(node)
-                case cst.Subscript():
-                    self._request(node)
-                case cst.Comparison():
-                    self._membership(node)
-                case _:
-                    continue
-        for parameter in self.replacements.named(_RENAMED.keys() | _RESHAPED):
-            self._hold(parameter, f"`{parameter.name.value}` is a parameter of what answers in a test")
-        for whole in self.replacements.unclear():
+        for node in self.module.of(cst.Assign):
+            self._handle(node)
+        replacements = Replacements(self.context, self.module, self.known)
+        Requests(self.context, self.module, self.sites, self.known, replacements).plan()
+        self._parameters(replacements)
+        for whole in replacements.unclear():
             self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
-        for node in self.module.of(cst.Attribute, cst.Arg, cst.DictElement, cst.SimpleString):
-            self._left(node)
+        Leftovers(self.context, self.module, self.sites, self.known).plan()
+
+    def _parameters(self, replacements: Replacements) -> None:
+        """``def fake_create(model, messages, **kwargs)``: its parameters have the new names."""
+        for parameter in replacements.named(RESHAPED):
+            self._hold(parameter, f"`{parameter.name.value}` is a parameter of what answers in a test")
+        for function in replacements.strict():
+            if self.context.settings.api_defaults == "preserve":
+                self._edit(function.node.params, with_store, "MR802")
+        for function, parameter in replacements.renamed():
+            uses = replacements.uses(function, parameter, RENAMED[parameter.name.value])
+            if uses is None:
+                self._hold(parameter, f"`{parameter.name.value}` is a parameter of what answers in a test")
+                continue
+            new = RENAMED[parameter.name.value]
+            for use in (parameter.name, *uses):
+                self._edit(use, new_name(new), "MR802")
+            if parameter.name.value == "messages" and any(sends_items(self.context, s) for s in self.sites):
+                self._hold(parameter, "the messages that the test looks at hold tool calls or parts")
 
     def _edit(self, node: cst.CSTNode, apply: Apply, code: str) -> None:
         self.known.add(node)
@@ -138,12 +125,6 @@ class _Test:
             return updated.with_changes(value=base, attr=cst.Name("responses"))
 
         self._edit(node, apply, "MR801")
-        method = self.module.parents.get(node)
-        asked = self.module.parents.get(method) if isinstance(method, cst.Attribute) else None
-        if isinstance(asked, cst.Attribute) and re.fullmatch(
-            r"assert_\w*with|assert_has_\w+|assert_any_\w+", asked.attr.value
-        ):
-            self._hold(asked, f"`{asked.attr.value}` names the arguments of the old request")
 
     def _is_step_of_site(self, node: cst.Attribute) -> bool:
         for site in self.context.sites:
@@ -180,7 +161,7 @@ class _Test:
                     root = root.value
                 beside = root.value if isinstance(root, cst.Name) else ""
                 self.context.plan.need(self.module, "openai.resources.responses", name, self.sites, beside)
-                self._edit(node, _named_class(name), "MR801")
+                self._edit(node, new_name(name), "MR801")
                 return
 
     def _namespace(self, node: cst.Call) -> None:
@@ -193,151 +174,45 @@ class _Test:
                 self.known.update((arg, inner[0]))
                 self._edit(arg, _responses_keyword, "MR801")
 
-    # -- what was asked of the API -------------------------------------------------------
-
-    def _request(self, node: cst.Subscript | cst.Call) -> None:
-        """``create.call_args.kwargs["messages"]`` -> ``["input"]``."""
-        key = key_asked(node)
-        if key is None or not self._is_request(_owner(node)):
-            return
-        if key in _RESHAPED:
-            self._hold(node, f"`{self.context.source(node, self.module)}` is asked of the old request")
-        elif key in _RENAMED:
-            literal = _literal(node)
-            self.known.add(node)
-            self._edit(literal, double_shapes.new_string(_RENAMED[key]), "MR802")
-            if key == "messages" and any(_sends_items(self.context, site) for site in self.sites):
-                self._hold(node, "the messages that the test looks at hold tool calls or parts")
-
-    def _membership(self, node: cst.Comparison) -> None:
-        """``assert "max_tokens" not in kwargs``."""
-        if not isinstance(node.left, cst.SimpleString) or len(node.comparisons) != 1:
-            return
-        target = node.comparisons[0]
-        if isinstance(target.operator, (cst.In, cst.NotIn)):
-            self._asked_for(node, node.left, target.comparator)
-
-    def _asked_for(self, node: cst.CSTNode, key: cst.SimpleString, request: cst.BaseExpression) -> None:
-        name = str(key.evaluated_value)
-        if not self._is_request(request):
-            return
-        if name in _RESHAPED:
-            self._hold(node, f"`{self.context.source(node, self.module)}` is asked of the old request")
-        elif name in _RENAMED:
-            self._edit(key, double_shapes.new_string(_RENAMED[name]), "MR802")
-
-    def _is_request(self, node: cst.BaseExpression | None) -> bool:
-        """Whether an expression is the keywords of a recorded call."""
-        if node is None:
-            return False
-        if _CALLS.search(self.context.source(node, self.module, 500)) or self.replacements.is_request(node):
-            return True
-        return isinstance(node, cst.Name) and any(
-            _CALLS.search(self.context.source(value, self.module, 500))
-            for value in self._assigned(node.value, node)
-        )
-
-    def _assigned(self, name: str, at: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-        scope = self.module.function(at) or self.module.tree
-        for node in syntax.walk(scope):
-            if isinstance(node, cst.Assign) and any(
-                name in syntax.target_names(target.target) for target in node.targets
-            ):
-                yield node.value
-
-    # -- the rest ------------------------------------------------------------------------
-
-    def _left(self, node: cst.CSTNode) -> None:
-        """A mention of the old API that nothing here understood."""
-        if node in self.known:
-            return
+    def _handle(self, node: cst.Assign) -> None:
+        """``client.chat = MagicMock()``: what the test sets up below it is below ``responses`` now."""
         match node:
-            case cst.Attribute(value=value, attr=cst.Name(value="choices")):
-                left = not self.context.project.shapes(value)
-            case cst.Arg(keyword=cst.Name(value="choices")):
-                left = not _is_foreign_choices(self.context, self.module, node)
-            case cst.DictElement(key=cst.SimpleString() as key):
-                left = key.evaluated_value == "choices"
-            case cst.Attribute(attr=cst.Name(value="completions")):
-                left = not self._is_step_of_site(node)
-            case cst.Arg(keyword=cst.Name(value="completions")):
-                left = True
-            case cst.SimpleString():
-                text = node.evaluated_value
-                left = isinstance(text, str) and bool(
-                    _ROUTE.search(text) or (_CHAIN.search(f".{text}") and "\n" not in text)
-                )
-            case cst.Arg(value=value) if self._side_effect(node):
-                left = not self._is_known_double(value)
+            case cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="chat")) as target)],
+                value=cst.Call(args=[]) as made,
+            ) if self._is_mock(made) and not self._is_mock_self(target):
+                line = self.module.parents.get(node)
+                if self._is_set_up_next(line, target):
+                    self._edit(line, lambda o, u: cst.RemovalSentinel.REMOVE, "MR801")
+                else:
+                    self._edit(target.attr, new_name("responses"), "MR801")
             case _:
                 return
-        if left:
-            self._hold(node, f"`{self.context.source(node, self.module)}` in a test is not understood")
 
-    def _side_effect(self, arg: cst.Arg) -> bool:
-        """Whether ``arg`` gives the answer of a patched method."""
-        if arg.keyword is None or arg.keyword.value not in ("side_effect", "return_value", "new"):
-            return False
-        call = self.module.parents.get(arg)
-        return isinstance(call, cst.Call) and any(
-            inner in self.known
-            for other in call.args
-            if other is not arg
-            for inner in syntax.walk(other.value)
-        )
-
-    def _is_known_double(self, node: cst.BaseExpression) -> bool:
-        """Whether an answer is made in the project, so that what it is made of has been looked at."""
+    def _is_mock(self, node: cst.Call) -> bool:
         values = self.context.project.values(node)
-        outside = [
-            value
-            for value in values
-            if isinstance(value, External)
-            and not value.path.startswith(
-                ("unittest.mock", "mock.", "types.SimpleNamespace", "builtins.", "openai.")
-            )
-        ]
-        return not outside
+        return any(isinstance(value, External) and value.path.startswith(MOCKS) for value in values)
+
+    def _is_mock_self(self, target: cst.Attribute) -> bool:
+        return isinstance(target.value, cst.Name) and target.value.value == "self"
+
+    def _is_set_up_next(self, line: cst.CSTNode | None, target: cst.Attribute) -> bool:
+        """Whether ``client.chat.completions = MagicMock()`` follows, which says the same now."""
+        block = self.module.parents.get(line) if line is not None else None
+        if not isinstance(block, (cst.IndentedBlock, cst.Module)) or line is None:
+            return False
+        whole = f"{self.module.tree.code_for_node(target)}.completions"
+        for after in block.body:
+            match after:
+                case cst.SimpleStatementLine(body=[cst.Assign(targets=[cst.AssignTarget(target=other)])]):
+                    if self.module.tree.code_for_node(other) == whole:
+                        return True
+                case _:
+                    continue
+        return False
 
 
 def _responses_keyword(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(updated, cst.Arg)
     assert isinstance(updated.value, cst.Call)
     return updated.with_changes(keyword=cst.Name("responses"), value=updated.value.args[0].value)
-
-
-def _is_foreign_choices(context: Context, module: Module, arg: cst.Arg) -> bool:
-    """``parser.add_argument(choices=...)`` and other uses of the word."""
-    call = module.parents.get(arg)
-    return (
-        isinstance(call, cst.Call)
-        and isinstance(call.func, cst.Attribute)
-        and call.func.attr.value in ("add_argument", "ChoiceField", "CharField", "IntegerField", "Choice")
-    )
-
-
-def _literal(node: cst.Subscript | cst.Call) -> cst.CSTNode:
-    """The key itself."""
-    if isinstance(node, cst.Call):
-        return node.args[0].value
-    index = node.slice[0].slice
-    assert isinstance(index, cst.Index)
-    return index.value
-
-
-def _named_class(name: str) -> Apply:
-    return lambda original, updated: cst.Name(name)
-
-
-def _owner(node: cst.CSTNode) -> cst.BaseExpression | None:
-    match node:
-        case cst.Subscript(value=value) | cst.Call(func=cst.Attribute(value=value)):
-            return value
-        case _:
-            return None
-
-
-def _sends_items(context: Context, site: Site) -> bool:
-    return context.request(site).passes_tools or any(
-        is_item(message) for message in messages_of(context, site)
-    )

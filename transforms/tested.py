@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 import libcst as cst
 
 from ..decide.receivers import in_tests
 from ..know import modules as syntax
-from ..know.kinds import (
-    Site,
-)
+from ..know.kinds import Client, Resource, Site
 from ..know.modules import Module
 from .context import Context
+
+# Questions about all arguments of a call at once.
+ASSERTS = frozenset(
+    f"assert_{name}"
+    for name in "called_with called_once_with any_call has_calls awaited_with awaited_once_with any_await"
+    " has_awaits".split()
+)
+# What a test of such a call may hold: the old API by name, its answers, what a mock recorded, recordings.
+_MENTIONS = re.compile(
+    r"completions|choices|ChatCompletion|(call|await)_args|[\"']messages[\"']|\b(vcr|cassette)"
+    r"|openai\.(resources|types)"
+)
+# Patches that every call in the project meets, whichever module makes it.
+_EVERYWHERE = re.compile(
+    r"openai\.(Async)?(Azure)?OpenAI\b|openai\.resources|chat/completions|\b(vcr|cassette|respx)\b"
+)
 
 
 def observed(context: Context, site: Site) -> bool:
@@ -42,26 +59,65 @@ def is_test(module: Module) -> bool:
 
 
 def _concerns(context: Context, module: Module) -> bool:
-    code = module.text
-    return "completions" in code or "choices" in code or "ChatCompletion" in code
+    return bool(_MENTIONS.search(module.text))
 
 
 def _sites(context: Context, module: Module) -> list[Site]:
-    """The calls in the modules that a test imports or patches; in what those import, else."""
+    """The calls in the modules that a test imports or patches, and on the clients it has in hand.
+
+    Where there are none, or the SDK itself is patched: in what those modules import, too.
+    """
     near = _named(context, module)
-    for depth in range(4):
+    wide = any(_EVERYWHERE.search(other.text) for other in [module, *_helpers(context, module)])
+    held = _clients(context, module)
+    found = [site for site in context.sites if held.intersection(site.clients) and site.module is not module]
+    while True:
         sites = [site for site in context.sites if site.module in near and site.module is not module]
-        if sites:
-            return sites
-        wider = {other for one in near for other in _imported(context, one)}
-        if wider <= near or depth == 3:
-            return []
-        near = near | wider
-    return []
+        wider = near | {other for one in near for other in _imported(context, one)}
+        if (sites and not wide) or wider == near:
+            return list(dict.fromkeys([*sites, *found]))
+        near = wider
+
+
+def _clients(context: Context, module: Module) -> set[Client]:
+    """The clients of which a test names a part: ``bot.client.chat.completions``."""
+    return {
+        value.client
+        for node in module.of(cst.Attribute)
+        if node.attr.value in ("chat", "completions", "create", "parse")
+        for value in context.project.values(node)
+        if isinstance(value, Resource)
+    }
 
 
 def _named(context: Context, module: Module) -> set[Module]:
-    found = _imported(context, module)
+    """The modules that a test names, with those that the helpers it uses name."""
+    found = _mentioned(context, module)
+    for helper in _helpers(context, module):
+        found |= _mentioned(context, helper)
+    for other in context.project.modules:  # fakes are about what their users test
+        if (
+            other is not module
+            and is_test(other)
+            and is_test(module)
+            and (module in _imported(context, other) or module in _conftests(context, other))
+        ):
+            found |= _mentioned(context, other)
+    return {other for other in found if not is_test(other)} or found
+
+
+def _mentioned(context: Context, module: Module) -> set[Module]:
+    """What ``module`` imports, or names in a string as a patch does."""
+    known = context.memo.setdefault("mentioned", {})
+    assert isinstance(known, dict)
+    found = known.get(module)
+    if found is None:
+        found = known[module] = _imported(context, module) | set(_in_strings(context, module))
+    assert isinstance(found, set)
+    return set(found)
+
+
+def _in_strings(context: Context, module: Module) -> Iterable[Module]:
     for node in module.of(cst.SimpleString):
         text = node.evaluated_value
         if isinstance(text, str) and "." in text and len(text) < 200:
@@ -69,12 +125,25 @@ def _named(context: Context, module: Module) -> set[Module]:
             for end in range(len(parts) - 1, 0, -1):
                 target = context.project.find_module(module, 0, ".".join(parts[:end]))
                 if target is not None:
-                    found.add(target)
+                    yield target
                     break
-    for other in context.project.modules:  # fakes are about what their users test
-        if other is not module and is_test(other) and is_test(module) and module in _imported(context, other):
-            found |= _imported(context, other)
-    return {other for other in found if not is_test(other)} or found
+
+
+def _helpers(context: Context, module: Module) -> list[Module]:
+    """The test code that a test file builds on: what it imports of it, and each conftest.py above."""
+    imported = [other for other in _imported(context, module) if is_test(other)]
+    return list(dict.fromkeys([*imported, *_conftests(context, module)]))
+
+
+def _conftests(context: Context, module: Module) -> list[Module]:
+    folder = module.path.rpartition("/")[0]
+    return [
+        other
+        for other in context.project.modules
+        if other is not module
+        and other.path.rpartition("/")[2] == "conftest.py"
+        and f"{folder}/".startswith(other.path.rpartition("/")[0])
+    ]
 
 
 def _imported(context: Context, module: Module) -> set[Module]:
@@ -111,7 +180,17 @@ def _imports(context: Context, module: Module) -> set[Module]:
 
 
 def _reads_messages(module: Module) -> bool:
-    return any(key_asked(node) == "messages" for node in module.of(cst.Subscript, cst.Call))
+    for node in module.of(cst.Subscript, cst.Call, cst.Param):
+        match node:
+            case cst.Param(name=cst.Name(value="messages")):
+                return True
+            case cst.Call(func=cst.Attribute(attr=attr)) if attr.value in ASSERTS:
+                if any(arg.keyword is not None and arg.keyword.value == "messages" for arg in node.args):
+                    return True
+            case _:
+                if key_asked(node) == "messages":
+                    return True
+    return False
 
 
 def key_asked(node: cst.CSTNode) -> str | None:
@@ -120,7 +199,7 @@ def key_asked(node: cst.CSTNode) -> str | None:
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
             text = key.evaluated_value
         case cst.Call(
-            func=cst.Attribute(attr=cst.Name(value="get")),
+            func=cst.Attribute(attr=cst.Name(value="get" | "pop" | "setdefault")),
             args=[cst.Arg(value=cst.SimpleString() as key), *_],
         ):
             text = key.evaluated_value

@@ -13,6 +13,8 @@ or ``adopt/``: the same with ``--api-defaults adopt``. ``files/``: data that a p
     packaged = true                  # the project is distributed to others
     gives_up = ["seed"]              # parts of a request (or stdout) that the options let go
     exit = 1                         # the program's exit code, if not 0
+    breaks = [["4", "5"]]            # for ``test_suites``: changes to the tests that must make them fail
+    runs = false                     # for ``test_suites``: the tests need what is not installed
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ else:
 
 PYTHON = (".py", ".pyi", *documents.SUFFIXES)
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-NOTE_KEYS = frozenset({"args", "verdicts", "codes", "why", "packaged", "gives_up", "exit"})
+NOTE_KEYS = frozenset(
+    {"args", "verdicts", "codes", "why", "packaged", "gives_up", "exit", "breaks", "runs"}
+)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ def _import_once() -> None:
     import openai.resources.responses
     import openai.types.chat
     import openai.types.responses  # noqa: F401
+    import pytest  # noqa: F401
 
 
 def _become(job: Job) -> None:

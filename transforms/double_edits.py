@@ -1,0 +1,228 @@
+"""How doubles of answers are rewritten: small pieces of syntax, and edits of namespaces and mocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from ..know.modules import Module
+from .snippets import TIGHT, expr, operand, string
+
+Keywords = dict[str, cst.BaseExpression]
+USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+# What the finish reason of a double says about the new answer.
+FINISH = {
+    "stop": "completed",
+    "tool_calls": "completed",
+    "length": "incomplete",
+    "content_filter": "incomplete",
+}
+REASON = {"length": "max_output_tokens", "content_filter": "content_filter"}
+# Keywords of a double that the new answer has nothing for.
+DROPPED = frozenset({"role", "index", "object", "logprobs", "function_call", "refusal", "system_fingerprint"})
+
+
+def new_string(name: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """An edit that writes another string, in the same quotes."""
+    return lambda original, updated: string(name, original)
+
+
+def new_name(name: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """An edit that writes another name."""
+    return lambda original, updated: cst.Name(name)
+
+
+def text_of(content: cst.BaseExpression, may_be_none: bool) -> cst.BaseExpression:
+    """The text of an answer whose content was ``content``: "" where that was None."""
+    if is_empty(content):
+        return expr('""')
+    return expr('c or ""', c=operand(content)) if may_be_none else content
+
+
+def keywords_of(node: cst.CSTNode) -> Keywords:
+    if not isinstance(node, cst.Call):
+        return {}
+    return {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
+
+
+def only(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The one element of a list display."""
+    if isinstance(node, (cst.List, cst.Tuple)) and len(node.elements) == 1:
+        return node.elements[0].value
+    return None
+
+
+def is_empty(node: cst.BaseExpression) -> bool:
+    return (isinstance(node, cst.Name) and node.value == "None") or (
+        isinstance(node, (cst.List, cst.Tuple)) and not node.elements
+    )
+
+
+def is_call(keywords: Keywords) -> bool:
+    function = keywords.get("function")
+    return (
+        {"id", "function"} <= keywords.keys()
+        and keywords.keys() <= {"id", "function", "type"}
+        and (keywords_of(function).keys() == {"name", "arguments"} if function is not None else False)
+    )
+
+
+def path_of(node: cst.Attribute) -> tuple[tuple[str, ...], cst.Attribute | None]:
+    """``x.choices[0].message.content`` -> (("message", "content"), the node of ``x.choices``)."""
+    names: list[str] = []
+    current: cst.BaseExpression = node
+    while isinstance(current, cst.Attribute):
+        names.insert(0, current.attr.value)
+        current = current.value
+        match current:
+            case cst.Subscript(
+                value=cst.Attribute(attr=cst.Name(value="choices")) as choices,
+                slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))],
+            ):
+                return tuple(names), choices
+            case _:
+                continue
+    return (), None
+
+
+def has_others(module: Module, line: cst.SimpleStatementLine) -> bool:
+    block = module.parents.get(line)
+    return isinstance(block, (cst.IndentedBlock, cst.Module)) and len(block.body) > 1
+
+
+def onto(name: str, levels: int) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """An attribute of what stands ``levels`` steps further in."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        base: cst.CSTNode = updated
+        for _ in range(levels):
+            assert isinstance(base, (cst.Attribute, cst.Subscript))
+            base = base.value
+        assert isinstance(updated, cst.Attribute)
+        assert isinstance(base, cst.BaseExpression)
+        return updated.with_changes(value=base, attr=cst.Name(name))
+
+    return apply
+
+
+def rename_keywords(names: dict[str, str]) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Call)
+        args = [
+            arg.with_changes(keyword=cst.Name(names.get(arg.keyword.value, arg.keyword.value)))
+            if arg.keyword is not None
+            else arg
+            for arg in updated.args
+        ]
+        return updated.with_changes(args=args)
+
+    return apply
+
+
+def call_with(node: cst.Call, keywords: Keywords) -> cst.Call:
+    """``node`` with other keywords, on one line or one to a line as it was."""
+    first = node.args[0] if node.args else None
+    space = node.whitespace_before_args
+    broken = isinstance(space, cst.ParenthesizedWhitespace)
+    comma = cst.Comma(whitespace_after=space if broken else cst.SimpleWhitespace(" "))
+    args = [
+        cst.Arg(value, keyword=cst.Name(name), equal=TIGHT, comma=comma) for name, value in keywords.items()
+    ]
+    if args and first is not None:
+        last = node.args[-1]
+        args[-1] = args[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+    return node.with_changes(args=args)
+
+
+def lone_message(may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """``SimpleNamespace(content=X)``, which stands for the response itself now."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Call)
+        return call_with(updated, {"output_text": text_of(keywords_of(updated)["content"], may_be_none)})
+
+    return apply
+
+
+def to_message(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    choice = only(keywords_of(updated)["choices"])
+    assert choice is not None
+    return keywords_of(choice)["message"]
+
+
+def set_text(may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """``mock.choices = [MagicMock(message=MagicMock(content=X))]`` -> ``mock.output_text = X``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Assign)
+        choice = only(updated.value)
+        assert choice is not None
+        target = updated.targets[0].target
+        assert isinstance(target, cst.Attribute)
+        named = updated.targets[0].with_changes(target=target.with_changes(attr=cst.Name("output_text")))
+        content = keywords_of(keywords_of(choice)["message"])["content"]
+        return updated.with_changes(targets=[named], value=text_of(content, may_be_none))
+
+    return apply
+
+
+def flat(reads_output: bool, may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """One namespace for the response, its choice and its message."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Call)
+        found: Keywords = {}
+        for name, value in keywords_of(updated).items():
+            if name == "choices":
+                choice = only(value)
+                assert choice is not None
+                found.update(of_choice(updated, keywords_of(choice), reads_output, may_be_none))
+            elif name == "created":
+                found["created_at"] = value
+            elif name not in DROPPED:
+                found[name] = value
+        return call_with(updated, found)
+
+    return apply
+
+
+def of_choice(maker: cst.Call, choice: Keywords, reads_output: bool, may_be_none: bool) -> Keywords:
+    """What a choice and its message say of the answer; ``maker`` calls what the double is made with."""
+    found: Keywords = {}
+    message = keywords_of(choice["message"])
+    if "content" in message:
+        found["output_text"] = text_of(message["content"], may_be_none)
+    if "parsed" in message:
+        found["output_parsed"] = message["parsed"]
+    calls = message.get("tool_calls")
+    if isinstance(calls, cst.List) and calls.elements:
+        items = [element.with_changes(value=as_item(element.value)) for element in calls.elements]
+        found["output"] = calls.with_changes(elements=items)
+    elif calls is not None or reads_output:
+        found["output"] = cst.List([])
+    finish = choice.get("finish_reason")
+    if isinstance(finish, cst.SimpleString):
+        reason = str(finish.evaluated_value)
+        found["status"] = string(FINISH[reason], finish)
+        if reason in REASON:
+            why = cst.Arg(string(REASON[reason], finish), keyword=cst.Name("reason"), equal=TIGHT)
+            found["incomplete_details"] = cst.Call(maker.func, [why])
+        else:
+            found["incomplete_details"] = cst.Name("None")
+    return found
+
+
+def as_item(node: cst.BaseExpression) -> cst.BaseExpression:
+    assert isinstance(node, cst.Call)
+    keywords = keywords_of(node)
+    function = keywords_of(keywords["function"])
+    return call_with(
+        node,
+        {
+            "type": expr('"function_call"'),
+            "call_id": keywords["id"],
+            "name": function["name"],
+            "arguments": function["arguments"],
+        },
+    )

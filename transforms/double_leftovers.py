@@ -1,0 +1,153 @@
+"""The net under the doubles: every mention of the old API that is not understood holds back (MR803)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+import libcst as cst
+
+from ..decide.receivers import MOCKS
+from ..know import modules as syntax
+from ..know.kinds import External, Resource, Site, Value
+from ..know.modules import Module
+from .context import Context
+from .double_targets import Targets
+
+_CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
+_ROUTE = re.compile(r"chat/completions")
+_RECORDINGS = re.compile(r"\b(vcr|use_cassette|betamax)\b")
+# What answers in the place of the API: keywords of patches and mocks, and attributes of mocks.
+_ANSWERS = frozenset({"side_effect", "return_value", "new", "wraps"})
+# Fields of answers that little else has.
+_FIELDS = frozenset({"choices", "prompt_tokens", "completion_tokens", "tool_calls", "finish_reason"})
+_PLAIN = (*MOCKS, "types.SimpleNamespace", "builtins.", "openai.", "httpx.", "httpx2.", "asyncio.")
+# Whose ``choices`` are others.
+_OTHERS = frozenset(
+    "add_argument add_option ChoiceField CharField IntegerField Choice Option choices random rng".split()
+)
+
+
+class Leftovers:
+    """What is left of the old API in one test file."""
+
+    def __init__(
+        self, context: Context, module: Module, sites: list[Site], known: Collection[cst.CSTNode]
+    ) -> None:
+        self.context = context
+        self.module = module
+        self.sites = sites
+        self.known = known
+        self.targets = Targets(module, known)
+
+    def plan(self) -> None:
+        kinds = (cst.Attribute, cst.Arg, cst.DictElement, cst.SimpleString, cst.Call, cst.Assign, cst.Name)
+        for node in self.module.of(*kinds):
+            if node not in self.known and self._is_left(node):
+                text = self.context.source(node, self.module)
+                detail = f"`{text}` in a test is not understood"
+                self.context.unsafe(node, self.module, self.sites, "MR803", detail)
+
+    def _is_left(self, node: cst.CSTNode) -> bool:
+        match node:
+            case cst.Attribute(value=value, attr=cst.Name(value="choices")):
+                return not self.context.project.shapes(value) and not _is_other(value)
+            case cst.Attribute(attr=cst.Name(value="completions")):
+                return not self._is_step_of_site(node)
+            case cst.Arg(keyword=cst.Name(value="choices")):
+                call = self.module.parents.get(node)
+                return not (isinstance(call, cst.Call) and _is_other(call.func))
+            case cst.Arg(keyword=cst.Name(value="completions")):
+                return True
+            case cst.Arg(keyword=cst.Name(value=name), value=value) if name in _ANSWERS:
+                return self._is_patch(node) and not self._is_double(value)
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=attr) as target)]):
+                answers = attr.value in _ANSWERS and self.targets.is_api(target.value) is True
+                return answers and not self._is_double(node.value)
+            case cst.DictElement(key=cst.SimpleString() as key):
+                return key.evaluated_value == "choices"
+            case cst.SimpleString():
+                text = node.evaluated_value
+                return isinstance(text, str) and bool(
+                    _ROUTE.search(text) or (_CHAIN.search(f".{text}") and "\n" not in text)
+                )
+            case cst.Call(func=func):
+                return self._makes_answer(func)
+            case cst.Name(value=name):
+                return bool(_RECORDINGS.fullmatch(name)) or (name in _FIELDS and self._is_field(node))
+            case _:
+                return False
+
+    def _is_field(self, node: cst.Name) -> bool:
+        """Whether a class of the tests has a field of that name: it stands for a part of an answer."""
+        parent = self.module.parents.get(node)
+        if isinstance(parent, cst.Attribute):
+            stored = isinstance(self.module.parents.get(parent), cst.AssignTarget)
+            return stored and isinstance(parent.value, cst.Name) and parent.value.value == "self"
+        match parent:
+            case cst.AnnAssign(target=target) if target is node:
+                pass
+            case cst.AssignTarget() | cst.Param():
+                pass
+            case _:
+                return False
+        return isinstance(self._around(node), cst.ClassDef)
+
+    def _around(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        for parent in self.module.ancestors(node):
+            if isinstance(parent, cst.ClassDef):
+                return parent
+            if isinstance(parent, cst.FunctionDef) and parent.name.value != "__init__":
+                return None
+        return None
+
+    def _is_step_of_site(self, node: cst.Attribute) -> bool:
+        for site in self.context.sites:
+            for resource in site.resources:
+                step: Resource | None = resource
+                while step is not None:
+                    if step.node is node:
+                        return True
+                    step = step.previous
+        return False
+
+    def _is_patch(self, arg: cst.Arg) -> bool:
+        """Whether ``arg`` gives the answer of a patched method."""
+        call = self.module.parents.get(arg)
+        return isinstance(call, cst.Call) and any(
+            inner in self.known
+            for other in call.args
+            if other is not arg
+            for inner in syntax.walk(other.value)
+        )
+
+    def _is_double(self, node: cst.BaseExpression) -> bool:
+        """Whether an answer is made in the project, so that what it is made of has been looked at."""
+        if isinstance(node, (cst.List, cst.Tuple)):
+            return all(self._is_double(element.value) for element in node.elements)
+        return not any(self._is_foreign(value) for value in self.context.project.values(node))
+
+    def _is_foreign(self, value: Value) -> bool:
+        match value:
+            case External(path=path):
+                return not path.startswith(_PLAIN)
+            case _:
+                return False
+
+    def _makes_answer(self, func: cst.BaseExpression) -> bool:
+        """Whether a call makes a part of an answer of the SDK, in a way that was not understood."""
+        return any(
+            isinstance(value, External) and value.path.startswith("openai.types.chat")
+            for value in self.context.project.values(func)
+        )
+
+
+def _is_other(node: cst.BaseExpression) -> bool:
+    """``parser.add_argument(choices=...)``, ``random.choices``, and other uses of the word."""
+    match node:
+        case cst.Attribute(value=value, attr=cst.Name(value=name)):
+            return name in _OTHERS or _is_other(value)
+        case cst.Name(value=name):
+            return name in _OTHERS
+        case _:
+            return False

@@ -1,0 +1,241 @@
+"""What a test asks of a request: the arguments of a recorded call have their new names (MR802).
+
+``create.call_args.kwargs["messages"]`` becomes ``["input"]``; so do the keywords of
+``assert_called_once_with``. A question that cannot be followed, or whose answer has another shape now,
+holds the flow back (MR803).
+"""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from ..know.kinds import DictValue, External, Site, Unknown
+from ..know.modules import Module
+from .context import Context, is_none
+from .double_edits import new_name
+from .double_functions import Replacements
+from .double_targets import RENAMED, RESHAPED, Targets
+from .listing import append
+from .params import UNCHANGED
+from .sent import is_item, messages_of
+from .snippets import keyword, string
+from .tested import ASSERTS, key_asked
+
+_OLD = RENAMED.keys() | RESHAPED
+# Keys that little else than a request has.
+_TELLING = frozenset({"messages", "max_tokens", "max_completion_tokens", "response_format"})
+_ROUTES = re.compile(r"chat/completions")
+
+
+class Requests:
+    """The questions of one test file."""
+
+    def __init__(
+        self,
+        context: Context,
+        module: Module,
+        sites: list[Site],
+        known: set[cst.CSTNode],
+        replacements: Replacements,
+    ) -> None:
+        self.context = context
+        self.module = module
+        self.sites = sites
+        self.known = known
+        self.replacements = replacements
+        self.targets = Targets(module, known)
+        self._items = any(sends_items(context, site) for site in sites)
+        self._has_routes = bool(_ROUTES.search(module.text))
+
+    def plan(self) -> None:
+        for node in self.module.of(cst.Call, cst.Subscript, cst.Comparison):
+            match node:
+                case cst.Call(
+                    func=cst.Attribute(attr=cst.Name(value="assertIn" | "assertNotIn")),
+                    args=[cst.Arg(value=cst.SimpleString() as key), asked, *_],
+                ):
+                    self._key(node, key, asked.value)
+                case cst.Call(func=cst.Attribute(value=mock, attr=attr)) if attr.value in ASSERTS:
+                    self._asserted(node, mock, attr.value)
+                case cst.Call(args=[first, second, *_]) if _is_assert_equal(node):
+                    for side in (first.value, second.value):
+                        self._whole(node, side)
+                case cst.Call(func=cst.Attribute(value=owner)) | cst.Subscript(value=owner):
+                    if key_asked(node) is not None:
+                        self._key(node, _literal(node), owner)
+                case cst.Comparison():
+                    self._comparison(node)
+                case _:
+                    continue
+
+    def _edit_key(self, key: cst.SimpleString, name: str) -> None:
+        self.known.add(key)
+        self.context.edit(key, self.module, self.sites, lambda o, u: string(name, o), "MR802")
+
+    def _hold(self, node: cst.CSTNode, detail: str) -> None:
+        self.context.unsafe(node, self.module, self.sites, "MR803", detail)
+
+    # -- one argument --------------------------------------------------------------------
+
+    def _comparison(self, node: cst.Comparison) -> None:
+        """``"max_tokens" in kwargs``; or all of a request at once."""
+        for target in node.comparisons:
+            if isinstance(target.operator, (cst.In, cst.NotIn)):
+                if isinstance(node.left, cst.SimpleString):
+                    self._key(node, node.left, target.comparator)
+            elif not _is_empty_tuple(node.left) and not _is_empty_tuple(target.comparator):
+                self._whole(node, node.left)
+                self._whole(node, target.comparator)
+
+    def _whole(self, node: cst.CSTNode, request: cst.BaseExpression) -> None:
+        """``create.call_args.kwargs == {...}``."""
+        if isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)) and not self._is_keyed(request):
+            recorded, is_api = self.targets.recorded(request)
+            if (recorded and is_api is not False) or self.replacements.is_request(request):
+                self._hold(node, f"`{self._source(node)}` compares a whole request")
+
+    def _is_keyed(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` is an argument of a request, or a part of one: ``kwargs["model"]``."""
+        while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
+            if key_asked(node) is not None:
+                return True
+            if isinstance(node, cst.Call) and not isinstance(node.func, cst.Attribute):
+                return False
+            node = node.func if isinstance(node, cst.Call) else node.value
+        if isinstance(node, cst.Name):
+            return any(
+                self._is_keyed(origin)
+                for origin in self.targets.origins(node)
+                if not isinstance(origin, cst.Name)
+            )
+        return False
+
+    def _key(self, node: cst.CSTNode, key: cst.CSTNode, owner: cst.BaseExpression) -> None:
+        """An argument of a request by its name, if ``owner`` is one."""
+        name = key.evaluated_value if isinstance(key, cst.SimpleString) else None
+        if not isinstance(key, cst.SimpleString) or name not in _OLD or self._is_keyed(owner):
+            return
+        is_request = self._is_request(owner, str(name))
+        if is_request is False:
+            return
+        text = self._source(node)
+        if is_request is None:
+            self._hold(node, f"`{text}` may be asked of the old request")
+        elif name in RESHAPED:
+            self._hold(node, f"`{text}` is asked of the old request")
+        else:
+            self._edit_key(key, RENAMED[str(name)])
+            if name == "messages" and self._items:
+                self._hold(node, "the messages that the test looks at hold tool calls or parts")
+
+    def _is_request(self, node: cst.BaseExpression, key: str) -> bool | None:
+        """Whether an expression is the keywords of a request; None where that is not to be seen."""
+        if self.replacements.is_request(node):
+            return True
+        recorded, is_api = self.targets.recorded(node)
+        if recorded:
+            return is_api
+        values = self.context.project.values(node)
+        if any(isinstance(value, DictValue) and self.context.senders(value) for value in values):
+            return True
+        if key not in _TELLING or (
+            values and not any(isinstance(value, (Unknown, External)) for value in values)
+        ):
+            return False
+        return False if self._is_of_something_else(node) else None
+
+    def _is_of_something_else(self, node: cst.BaseExpression) -> bool:
+        """Whether what is read is a body or a file: nothing of the API, unless it answers requests here."""
+        if self._has_routes:
+            return False
+        text = self.module.tree.code_for_node(node)
+        if isinstance(node, cst.Name):
+            text += "".join(self.module.tree.code_for_node(origin) for origin in self.targets.origins(node))
+        return bool(re.search(r"json\(|\bjsons?\b|loads?\(|read|response|result|body|config|setting", text))
+
+    # -- all arguments -------------------------------------------------------------------
+
+    def _asserted(self, node: cst.Call, mock: cst.BaseExpression, method: str) -> None:
+        """``create.assert_called_once_with(model=..., messages=[...])``."""
+        is_api = self.targets.is_api(mock)
+        if is_api is False or (is_api is None and not self._names_old(node)):
+            return
+        names = [arg.keyword.value if arg.keyword is not None else None for arg in node.args]
+        if not names and method.endswith("_with"):
+            names = [None]
+        sites = [site for site in self.sites if self._passes(site, names)]
+        if (
+            is_api is None
+            or method.endswith("calls")
+            or None in names
+            or any(name in RESHAPED or (name not in UNCHANGED and name not in RENAMED) for name in names)
+            or not sites
+        ):
+            self._hold(node, f"`{method}` names the arguments of the old request")
+            return
+        for arg in node.args:
+            assert arg.keyword is not None
+            new = RENAMED.get(arg.keyword.value)
+            if new is not None:
+                self.context.edit(arg.keyword, self.module, self.sites, new_name(new), "MR802")
+        if "messages" in names and self._items:
+            self._hold(node, "the messages that the test looks at hold tool calls or parts")
+        stored = {self._writes_store(site) for site in sites}
+        if len(stored) > 1:
+            self._hold(node, f"`{method}` names the arguments of the old request")
+        elif stored == {True}:
+            self.context.edit(node, self.module, self.sites, _with_store, "MR802")
+
+    def _names_old(self, node: cst.Call) -> bool:
+        return any(arg.keyword is not None and arg.keyword.value in _TELLING for arg in node.args)
+
+    def _passes(self, site: Site, names: list[str | None]) -> bool:
+        """Whether the request of ``site`` has just the arguments ``names``."""
+        request = self.context.request(site)
+        return not request.untracked and {item.name for item in request.keywords} == set(names)
+
+    def _writes_store(self, site: Site) -> bool:
+        """Whether the migration adds ``store=False`` to the request."""
+        if self.context.settings.api_defaults != "preserve":
+            return False
+        return not any(not is_none(item.place.var) for item in self.context.request(site).named("store"))
+
+    def _source(self, node: cst.CSTNode) -> str:
+        return self.context.source(node, self.module)
+
+
+def _is_empty_tuple(node: cst.BaseExpression) -> bool:
+    """``args == ()``: what the API takes has names."""
+    return isinstance(node, cst.Tuple) and not node.elements
+
+
+def _with_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Call)
+    return append(updated, keyword("store", cst.Name("False"), updated.args))
+
+
+def _literal(node: cst.CSTNode) -> cst.CSTNode:
+    """The key itself."""
+    if isinstance(node, cst.Call):
+        return node.args[0].value
+    assert isinstance(node, cst.Subscript)
+    index = node.slice[0].slice
+    assert isinstance(index, cst.Index)
+    return index.value
+
+
+def _is_assert_equal(node: cst.Call) -> bool:
+    return isinstance(node.func, cst.Attribute) and node.func.attr.value in (
+        "assertEqual",
+        "assertDictEqual",
+        "assertEquals",
+    )
+
+
+def sends_items(context: Context, site: Site) -> bool:
+    """Whether the messages of ``site`` can have another shape now: tool calls, their results, parts."""
+    return context.request(site).passes_tools or any(
+        is_item(message) for message in messages_of(context, site)
+    )

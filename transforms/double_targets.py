@@ -1,0 +1,165 @@
+"""Which mocks of a test stand for the old API: where a name was bound, and to what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+import libcst as cst
+
+from ..decide.doubles import is_patcher
+from ..know import modules as syntax
+from ..know.modules import Module
+
+# What a test may ask of a request, and how the argument is called now.
+RENAMED = {
+    "messages": "input",
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
+}
+RESHAPED = frozenset(
+    "response_format reasoning_effort verbosity functions function_call stop seed n tools tool_choice"
+    " stream_options frequency_penalty presence_penalty logit_bias logprobs prediction store".split()
+)
+# What a mock has recorded.
+RECORDS = frozenset(
+    {"call_args", "await_args", "call_args_list", "await_args_list", "mock_calls", "method_calls"}
+)
+_METHODS = frozenset({"create", "parse", "stream"})
+_TELLING = re.compile(r"create|complet|openai|gpt|llm|chat", re.IGNORECASE)
+_DEPTH = 4  # how many names are followed back
+
+
+class Targets:
+    """Tells the mocks of the API in one test file from others, by what ``known`` has been recognised."""
+
+    def __init__(self, module: Module, known: Collection[cst.CSTNode]) -> None:
+        self._module = module
+        self._known = known
+
+    def is_api(self, node: cst.BaseExpression, depth: int = _DEPTH) -> bool | None:
+        """Whether the mock ``node`` answers for the old API; None where that is not to be seen."""
+        if any(inner in self._known for inner in syntax.walk(node)):
+            return True
+        match node:
+            case cst.Attribute(attr=cst.Name(value=name)) if name in _METHODS:
+                return True
+            case cst.Name() | cst.Attribute():
+                found = [self._binds(origin, depth) for origin in self.origins(node)]
+                if any(found):
+                    return True
+                if found and all(answer is False for answer in found):
+                    return False
+                name = node.value if isinstance(node, cst.Name) else node.attr.value
+                return True if _TELLING.search(name) else None
+            case cst.Call(func=cst.Attribute() as func) if func.attr.value in ("start", "__enter__"):
+                return self.is_api(func.value, depth)
+            case _:
+                return None
+
+    def _binds(self, origin: cst.BaseExpression, depth: int) -> bool | None:
+        """Whether a name that is bound to ``origin`` is a mock of the API."""
+        if any(inner in self._known for inner in syntax.walk(origin)):
+            return True
+        if isinstance(origin, cst.Call) and is_patcher(origin):
+            return False  # it replaces something that is nothing of the API
+        return self.is_api(origin, depth - 1) if depth else None
+
+    def recorded(self, node: cst.BaseExpression, depth: int = _DEPTH) -> tuple[bool, bool | None]:
+        """Whether ``node`` is something that a mock has recorded; and whether that is of the API."""
+        current: cst.BaseExpression = node
+        while isinstance(current, (cst.Attribute, cst.Subscript, cst.Call)):
+            if isinstance(current, cst.Attribute) and current.attr.value in RECORDS:
+                return True, self.is_api(current.value)
+            current = current.func if isinstance(current, cst.Call) else current.value
+        if isinstance(current, cst.Name) and depth:
+            for origin in self.origins(current):
+                found = self.recorded(origin, depth - 1)
+                if found[0]:
+                    return found
+        return False, None
+
+    def origins(self, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+        """What the name or attribute ``node`` is bound to around it: assigned, looped over, patched in."""
+        if isinstance(node, cst.Attribute):
+            yield from self._assigned(node.attr.value, self._module.tree, is_attribute=True)
+            return
+        if not isinstance(node, cst.Name):
+            return
+        yield from self._looped(node)
+        scope = self._module.function(node)
+        while scope is not None:
+            yield from self._assigned(node.value, scope)
+            yield from self._decorated(node.value, scope)
+            scope = self._module.function(scope)
+        yield from self._at_top(node.value)
+
+    def _assigned(
+        self, name: str, scope: cst.CSTNode, is_attribute: bool = False
+    ) -> Iterator[cst.BaseExpression]:
+        for node in syntax.walk(scope):
+            match node:
+                case cst.Assign(targets=targets, value=value):
+                    if any(_names(target.target, name, is_attribute) for target in targets):
+                        yield value
+                case cst.AnnAssign(target=target, value=cst.BaseExpression() as value):
+                    if _names(target, name, is_attribute):
+                        yield value
+                case cst.WithItem(item=item, asname=cst.AsName(name=target)):
+                    if _names(target, name, is_attribute):
+                        yield item
+                case cst.For(target=target, iter=looped):
+                    if _names(target, name, is_attribute):
+                        yield looped
+                case _:
+                    continue
+
+    def _looped(self, node: cst.Name) -> Iterator[cst.BaseExpression]:
+        """What a comprehension around ``node`` draws it from."""
+        for parent in self._module.ancestors(node):
+            if isinstance(parent, cst.BaseComp):
+                loop: cst.CompFor | None = getattr(parent, "for_in", None)
+                while loop is not None:
+                    if _names(loop.target, node.value, is_attribute=False):
+                        yield loop.iter
+                    loop = loop.inner_for_in
+
+    def _decorated(self, name: str, scope: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+        """The patch whose mock a parameter gets: the nearest decorator gives the first."""
+        if not isinstance(scope, cst.FunctionDef):
+            return
+        patches = [
+            decorator.decorator
+            for decorator in scope.decorators
+            if is_patcher(decorator.decorator) and not _gives_itself(decorator.decorator)
+        ]
+        names = [parameter.name.value for parameter in scope.params.params]
+        if names[:1] == ["self"]:
+            names = names[1:]
+        for parameter, patch in zip(names, reversed(patches), strict=False):
+            if parameter == name:
+                yield patch
+
+    def _at_top(self, name: str) -> Iterator[cst.BaseExpression]:
+        for line in self._module.tree.body:
+            for node in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+                if isinstance(node, cst.Assign) and any(
+                    _names(target.target, name, is_attribute=False) for target in node.targets
+                ):
+                    yield node.value
+
+
+def _gives_itself(patch: cst.BaseExpression) -> bool:
+    """Whether a patch names its replacement, so that the function gets no parameter for it."""
+    if not isinstance(patch, cst.Call):
+        return False
+    places = [arg for arg in patch.args if arg.keyword is None]
+    func = patch.func
+    expected = 2 if isinstance(func, cst.Attribute) and func.attr.value == "object" else 1
+    return len(places) > expected or any(arg.keyword and arg.keyword.value == "new" for arg in patch.args)
+
+
+def _names(target: cst.BaseExpression, name: str, is_attribute: bool) -> bool:
+    if is_attribute:
+        return isinstance(target, cst.Attribute) and target.attr.value == name
+    return not isinstance(target, (cst.Attribute, cst.Subscript)) and name in syntax.target_names(target)
