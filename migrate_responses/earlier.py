@@ -20,12 +20,7 @@ from migrate_responses.show.formats import Report
 from migrate_responses.show.since import Since, SinceError, compare
 
 _CODE = (".py", ".pyw", *NOTEBOOKS, *TEXTS)
-_ABOUT = (
-    "pyproject.toml",
-    "setup.cfg",
-    ".gitignore",
-    "pyvenv.cfg",
-)  # tell where projects and environments begin
+_ABOUT = ("pyproject.toml", "setup.cfg", ".gitignore", "pyvenv.cfg")  # where projects and environments begin
 _PLAIN = ("100644", "100755")  # neither links nor submodules
 
 

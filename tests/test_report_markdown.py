@@ -110,6 +110,7 @@ def test_it_tells_what_changed_since() -> None:
         "- **1 call newly held back**",
         "- **1 call gone**",
     ]
+    assert "MR001" in section(text, "What the migration took")
     assert section(text, "Since then newly held back") == (
         "- [`a.py:7`](a.py#L7) `client.chat.completions.create` in `one` (MR112)"
     )

@@ -63,6 +63,15 @@ def test_new_calls_and_new_reasons() -> None:
     assert (found.gone, found.migrated) == ((), ())
 
 
+def test_the_rules_of_what_was_migrated_are_counted() -> None:
+    one, two = call("one", "        max_tokens=20,\n"), call("two")
+    found = since({"a.py": HEAD + one + two}, {"a.py": MOVED.replace("def moved", "def one") + two})
+    assert scopes(found.migrated) == ["a.py:one"]
+    assert (found.rules["MR001"], found.rules["MR101"]) == (1, 1)
+    assert since({"a.py": HEAD + one}, {"a.py": HEAD + one}).rules == {}
+    assert since({"a.py": STOPPED}, {"a.py": MOVED.replace("def moved", "def stopped")}).rules == {}
+
+
 def test_an_option_frees_what_was_held() -> None:
     text = {"a.py": HEAD + call("one", "        seed=7,\n")}
     assert scopes(since(text, text, unsafe_fixes=True).freed) == ["a.py:one"]
@@ -87,6 +96,14 @@ def test_renamed_functions_and_moved_files_are_the_same_calls() -> None:
     "wrong", [{}, {"sites": 1}, {"sites": [], "files": [], "summary": {}}, {"sites": [{}]}]
 )
 def test_something_else_is_no_report(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SinceError, match="then is not a report"):
+        compare("then", wrong, document(report({})))
+
+
+@pytest.mark.parametrize("code", ["MR1", "x](javascript:alert(1))", 7, None])
+def test_codes_of_a_report_are_codes(code: object) -> None:
+    wrong = document(report({"a.py": STOPPED}))
+    wrong["sites"][0]["reasons"][0]["code"] = code
     with pytest.raises(SinceError, match="then is not a report"):
         compare("then", wrong, document(report({})))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -167,22 +167,29 @@ def _changed(file: FileResult, report: Report) -> str:
 
 def _by_rule(report: Report) -> Iterator[str]:
     """How often each rule changes something, in the flows that can be migrated."""
-    counts = Counter(
-        place.code
-        for flow in report.outcome.flows
-        for place in flow.places
-        if flow.verdict is Verdict.MIGRATED and place.role is Role.EDIT
+    return _rules(
+        Counter(
+            place.code
+            for flow in report.outcome.flows
+            for place in flow.places
+            if flow.verdict is Verdict.MIGRATED and place.role is Role.EDIT
+        )
     )
+
+
+def _rules(counts: Mapping[str, int]) -> Iterator[str]:
+    """The rows of a table, the commonest rule first."""
     if counts:
         yield from ("| rule | | places |", "|---|---|--:|")
     for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        yield f"| [{name}]({about(name)}) | {prose(rule(name).title)} | {count:,} |"
+        yield f"| [{name}]({about(name)}) | {prose(_title(name))} | {count:,} |"
 
 
 def _since(since: Since, report: Report) -> Iterator[_Section]:
     lines = [f"- **{many(len(entries), 'call')} {words}**" for words, entries in since.groups if entries]
     label = code(since.label)
     yield _Section(f"Since {label}", lines or ["Nothing has changed."])
+    yield _Section("What the migration took", list(_rules(since.rules)))
     for words, entries in since.groups:
         gone = words in ("migrated", "gone")
         yield _Section(
@@ -221,7 +228,15 @@ def _finding(one: Diagnostic, report: Report) -> str:
 
 
 def _rule(name: str) -> str:
-    return f"[{name}]({about(name)}) {prose(rule(name).title)}"
+    return f"[{name}]({about(name)}) {prose(_title(name))}"
+
+
+def _title(name: str) -> str:
+    """The title of a rule; empty for one that an older report names and that is no more."""
+    try:
+        return rule(name).title
+    except KeyError:
+        return ""
 
 
 def _closing(report: Report) -> str:

@@ -8,12 +8,13 @@ it is gone.
 from __future__ import annotations
 
 import posixpath
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from migrate_responses.results import Verdict
+from migrate_responses.results import Role, Verdict
 
 HELD = (Verdict.UNSAFE, Verdict.MANUAL)
 
@@ -46,6 +47,9 @@ class Since:
     held: tuple[Entry, ...] = ()  # could be migrated then, are held back now
     freed: tuple[Entry, ...] = ()  # were held back then, can be migrated now
     date: str | None = None  # of the earlier report, if it tells
+    rules: Mapping[str, int] = field(
+        default_factory=dict
+    )  # the places that each rule had in what was migrated
 
     @property
     def groups(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
@@ -65,17 +69,20 @@ def compare(label: str, earlier: Mapping[str, Any], later: Mapping[str, Any]) ->
     Raises :class:`SinceError` if the earlier one is none.
     """
     try:
-        before, then = _entries(earlier), _moved(earlier)
+        before, then, edits = _entries(earlier), _moved(earlier), _edits(earlier)
         figures = {name: int(earlier["summary"][name]) for name in ("sites", *_VERDICTS, "on_responses")}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SinceError(f"{label} is not a report that can be compared with") from error
     now, grown = _entries(later), _moved(later)
     grown.subtract(then)
     pairs: list[tuple[Entry, Entry]] = []
+    rules = [edits[site["flow"]] for site in earlier["sites"]]
+    about = dict(zip(map(id, before), rules, strict=True))
     before, now = _paired(before, now, pairs, _as_before, _in_place)
     migrated, before = _taken(before, grown, lambda entry: (entry.path, entry.scope))
     before, now = _paired(before, now, pairs, _in_file, _in_moved_file)
     others, before = _taken(before, _by_file(grown), lambda entry: entry.path)
+    taken = {id(edited): edited for edited in (about[id(entry)] for entry in (*migrated, *others))}
     return Since(
         label,
         figures,
@@ -85,6 +92,7 @@ def compare(label: str, earlier: Mapping[str, Any], later: Mapping[str, Any]) ->
         held=_ordered(b for a, b in pairs if a.verdict is Verdict.MIGRATED and b.verdict in HELD),
         freed=_ordered(b for a, b in pairs if a.verdict in HELD and b.verdict is Verdict.MIGRATED),
         date=str(earlier.get("date") or "") or None,
+        rules=dict(sum(taken.values(), Counter())),
     )
 
 
@@ -99,10 +107,17 @@ def _entries(document: Mapping[str, Any]) -> list[Entry]:
             str(site["scope"]),
             str(site["text"]),
             Verdict(site["verdict"]),
-            tuple(dict.fromkeys(str(reason["code"]) for reason in site["reasons"])),
+            tuple(dict.fromkeys(_code(reason["code"]) for reason in site["reasons"])),
         )
         for site in document["sites"]
     ]
+
+
+def _code(value: object) -> str:
+    """The code of a rule; nothing else gets into a report this way."""
+    if not isinstance(value, str) or not re.fullmatch(r"MR\d{3}", value):
+        raise ValueError(f"{value!r} is no code")
+    return value
 
 
 def _moved(document: Mapping[str, Any]) -> Counter[tuple[str, str]]:
@@ -114,6 +129,16 @@ def _moved(document: Mapping[str, Any]) -> Counter[tuple[str, str]]:
             for scope, count in file["on_responses"].items()
         }
     )
+
+
+def _edits(document: Mapping[str, Any]) -> dict[int, Counter[str]]:
+    """The places that each rule would change, by the number of the flow, for those that could be migrated."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for flow in document["flows"]:
+        if flow["verdict"] == Verdict.MIGRATED.value:
+            codes = [_code(place["code"]) for place in flow["places"] if place["role"] == Role.EDIT.value]
+            found[int(flow["number"])].update(codes)
+    return found
 
 
 def _by_file(grown: Mapping[tuple[str, str], int]) -> Counter[str]:
