@@ -47,13 +47,14 @@ def plan(context: Context) -> None:
         for node, _, shapes in nodes
         for shape in shapes
         if any(isinstance(value, Const) for value in context.project.values(node))
+        or _is_kept(context, node, module)
     }
     for receiver, module, shapes in context.shaped:
         _read(context, receiver, module, shapes, bare, mixed)
     for node, module, shapes in nodes:
         sites = {shape.site for shape in shapes}
         if any(site in mixed and site not in bare for site in sites):
-            continue  # the name also holds a string or None: it goes on holding strings
+            continue  # the name also holds a string or None, or an object keeps it: it stays a string
         if any(site in bare for site in sites):
             for site in sites:
                 place = bare.get(site, node)
@@ -87,6 +88,10 @@ def _read(
                 reading.whole, module, sites, "MR302", f"give `{context.source(node, module)}` a name first"
             )
             return
+        tools = any(context.request(site).passes_tools for site in sites)
+        if tools and _forced(context, sites):
+            detail = "with a forced function the old answer said `stop`"
+            context.unsafe(reading.whole, module, sites, "MR302", detail)
         text = replace_read(spelled_out(context, sites))
         alone = isinstance(module.parents.get(reading.whole), (cst.Assign, cst.Return, cst.DictElement))
         context.edit(reading.whole, module, sites, _laid_out(text, module) if alone else text, code)
@@ -140,6 +145,22 @@ def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> b
             return bool(callees) and all(isinstance(callee, (Function, Bound, Class)) for callee in callees)
         case cst.Attribute() | cst.Subscript():
             return False
+        case _:
+            return False
+
+
+def _is_kept(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an object of the project gets the value: it can be shown, compared or saved with the object."""
+    parent = module.parents.get(node)
+    match parent:
+        case cst.Arg():
+            call = module.parents.get(parent)
+            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
+            return any(isinstance(callee, Class) for callee in callees)
+        case cst.Assign():
+            return any(isinstance(target.target, cst.Attribute) for target in parent.targets)
+        case cst.AnnAssign():
+            return isinstance(parent.target, cst.Attribute)
         case _:
             return False
 
