@@ -8,6 +8,7 @@ from ..know.heap import is_text
 from ..know.kinds import Const, DictValue, SeqValue, Site
 from ..know.modules import Module
 from .call_lists import is_empty
+from .call_reads import read_back
 from .context import WRITES, Context, is_none
 from .flatten import can_flatten, flatten
 from .item_facts import Facts
@@ -79,6 +80,7 @@ def _calls(context: Context, known: Facts, message: DictValue, sites: set[Site])
                 )
                 return False
             context.edit(call.node, call.module, sites, lambda o, u: _call(u), "MR213")
+            read_back(context, call, sites)
     return True
 
 

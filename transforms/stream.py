@@ -162,7 +162,20 @@ def _leftover(
     elif kinds - STREAM_KINDS and not kinds - STREAM_KINDS <= {Kind.LEAF}:
         context.manual(node, module, sites, "MR403", f"`{text}` is a part of an answer or of a stream")
     elif kinds & _CHUNKS and not isinstance(module.parents.get(node), cst.Param):
-        context.manual(node, module, sites, "MR404", f"`{text}` is not understood")
+        context.manual(
+            node, module, sites, "MR404", f"`{_use_of(context, node, module, kinds)}` is not understood"
+        )
+
+
+def _use_of(context: Context, node: cst.BaseExpression, module: Module, kinds: set[Kind]) -> str:
+    """What is not understood: for an event of the helper, what is asked of it."""
+    whole: cst.CSTNode = node
+    if kinds == {Kind.EVENT}:
+        for parent in module.ancestors(node):
+            if not isinstance(parent, (cst.Attribute, cst.Comparison)):
+                break
+            whole = parent
+    return context.source(whole, module)
 
 
 def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:

@@ -229,11 +229,38 @@ def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:
         assert isinstance(value, DictValue)
         for holder, module in region.context.holders(value):
             parent = module.parents.get(holder)
+            if holder not in inside:
+                for shown in _shown_keys(module, holder):
+                    yield shown, "is the place of a call in the answer now, and not its number"
             if holder in inside or not isinstance(parent, cst.Subscript) or parent.value is not holder:
                 continue
             for key in _keys(parent):
                 if isinstance(key, cst.Integer) or _counts(module, key):
                     yield parent, "counts on keys from 0 up"
+
+
+def _shown_keys(module: Module, holder: cst.CSTNode) -> Iterator[cst.Name]:
+    """Where a loop over a dict of calls uses their keys for more than to look something up."""
+    source: cst.CSTNode | None = holder
+    parent = module.parents.get(holder)
+    pairs = isinstance(parent, cst.Attribute) and parent.attr.value == "items"
+    if isinstance(parent, cst.Attribute) and parent.attr.value in ("items", "keys"):
+        source = module.parents.get(parent)
+    outer = module.parents.get(source) if source is not None else None
+    if isinstance(outer, cst.Arg):  # sorted(calls.items())
+        source = module.parents.get(outer)
+    loop = module.parents.get(source) if source is not None else None
+    if not isinstance(loop, (cst.For, cst.CompFor)) or loop.iter is not source:
+        return
+    target: cst.BaseExpression = loop.target
+    if pairs and isinstance(target, cst.Tuple):
+        target = target.elements[0].value
+    extent = loop.body if isinstance(loop, cst.For) else module.parents[loop]
+    for node in walk(extent):
+        if isinstance(node, cst.Name) and isinstance(target, cst.Name) and node.value == target.value:
+            use = module.parents.get(node)
+            if node is not target and not isinstance(use, (cst.Index, cst.Attribute, cst.Element)):
+                yield node
 
 
 def _keys(node: cst.Subscript) -> Iterator[cst.BaseExpression]:
@@ -282,11 +309,19 @@ def outside(context: Context, understood: set[cst.CSTNode]) -> set[cst.CSTNode]:
             found.add(node)
         elif (
             (isinstance(parent, (cst.For, cst.CompFor)) and parent.target is node)
+            or (isinstance(parent, cst.Element) and _is_loop_target(parent, module))
             or (isinstance(parent, (cst.Assign, cst.AssignTarget)) and kinds == {Kind.DELTA_CALL})
             or isinstance(node, cst.Subscript)
         ):
             found.add(node)
     return found
+
+
+def _is_loop_target(node: cst.Element, module: Module) -> bool:
+    """Whether ``node`` is the ``call`` of ``for index, call in calls.items():``."""
+    pair = module.parents[node]
+    loop = module.parents.get(pair)
+    return isinstance(loop, (cst.For, cst.CompFor)) and loop.target is pair
 
 
 __all__ = ["choose", "outside"]

@@ -5,28 +5,26 @@ An event of the helper is known by the test of its ``type`` around the code that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from ..decide.plan import Apply
 from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module, walk
 from .context import Context
+from .helper_types import (
+    CALL_DELTA,
+    CALL_DONE,
+    TYPES,
+    literals_of,
+    patterns_of,
+    tests_of,
+    type_around,
+    type_of,
+    untyped,
+)
 from .reading import replace_read
 from .snippets import attribute, expr, operand, string
 
-_CALL_DONE = "tool_calls.function.arguments.done"
-_CALL_DELTA = "tool_calls.function.arguments.delta"
-TYPES = {
-    "content.delta": "response.output_text.delta",
-    "content.done": "response.output_text.done",
-    "refusal.delta": "response.refusal.delta",
-    "refusal.done": "response.refusal.done",
-    _CALL_DELTA: "response.function_call_arguments.delta",
-    _CALL_DONE: "response.function_call_arguments.done",
-    "error": "error",
-}
 # (type, field) -> field of the new event.
 _FIELDS = {
     ("content.delta", "delta"): "delta",
@@ -35,11 +33,11 @@ _FIELDS = {
     ("content.done", "parsed"): "parsed",
     ("refusal.delta", "delta"): "delta",
     ("refusal.done", "refusal"): "refusal",
-    (_CALL_DELTA, "arguments_delta"): "delta",
-    (_CALL_DELTA, "arguments"): "snapshot",
-    (_CALL_DELTA, "index"): "output_index",
-    (_CALL_DONE, "arguments"): "arguments",
-    (_CALL_DONE, "index"): "output_index",
+    (CALL_DELTA, "arguments_delta"): "delta",
+    (CALL_DELTA, "arguments"): "snapshot",
+    (CALL_DELTA, "index"): "output_index",
+    (CALL_DONE, "arguments"): "arguments",
+    (CALL_DONE, "index"): "output_index",
 }
 # Where the name is read too: only the event of the finished item has it.
 _ITEM_TEST = 'e.type == "response.output_item.done" and e.item.type == "function_call"'
@@ -115,11 +113,16 @@ def _event(
     match parent:
         case cst.For(target=target) | cst.CompFor(target=target) if target is node:
             understood.add(node)
+            for acting in untyped(context, parent.body) if isinstance(parent, cst.For) else ():
+                text = context.source(acting, module)
+                context.manual(
+                    acting, module, sites, "MR404", f"`{text}` acts on every event, and there are others now"
+                )
         case cst.Attribute(attr=cst.Name(value="type")):
             if _typed(context, parent, module, sites):
                 understood.add(node)
         case cst.Attribute(attr=attr):
-            old = _type_around(context, parent, module)
+            old = type_around(context, parent, module)
             new = _field(context, parent, module, old, attr.value)
             if new is not None:
                 understood.update((node, parent))
@@ -143,13 +146,15 @@ def _renamed(path: str) -> Apply:
 def _typed(context: Context, node: cst.Attribute, module: Module, sites: set[Site]) -> bool:
     """``event.type == "content.delta"``."""
     comparison = module.parents.get(node)
+    if isinstance(comparison, cst.Match) and comparison.subject is node:
+        return _cases(context, comparison, module, sites)
     if (
         not isinstance(comparison, cst.Comparison)
         or comparison.left is not node
         or len(comparison.comparisons) != 1
     ):
         return False
-    literals = _literals(comparison.comparisons[0].comparator)
+    literals = literals_of(comparison.comparisons[0].comparator)
     if not literals or not all(literal.evaluated_value in TYPES for literal in literals):
         return False
     if _takes_item(context, comparison, module):
@@ -169,70 +174,42 @@ def _typed(context: Context, node: cst.Attribute, module: Module, sites: set[Sit
     return True
 
 
-def _literals(node: cst.BaseExpression) -> list[cst.SimpleString]:
-    if isinstance(node, cst.SimpleString):
-        return [node]
-    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-        found = [element.value for element in node.elements]
-        strings = [item for item in found if isinstance(item, cst.SimpleString)]
-        return strings if len(strings) == len(found) else []
-    return []
-
-
-def _tests(node: cst.BaseExpression) -> Iterator[cst.Comparison]:
-    """The comparisons that must hold where ``node`` is true."""
-    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
-        yield from _tests(node.left)
-        yield from _tests(node.right)
-    elif isinstance(node, cst.Comparison):
-        yield node
-
-
-def _type_around(context: Context, node: cst.CSTNode, module: Module) -> str | None:
-    """The type that an event is known to have at ``node``."""
-    child = node
-    for parent in module.ancestors(node):
-        if (isinstance(parent, (cst.If, cst.IfExp)) and child is parent.body) or isinstance(
-            parent, cst.BooleanOperation
+def _cases(context: Context, match: cst.Match, module: Module, sites: set[Site]) -> bool:
+    """``match event.type:`` with a literal, or several, in each case."""
+    found: list[cst.SimpleString] = []
+    for case in match.cases:
+        literals = patterns_of(case.pattern)
+        if literals is None or any(literal.evaluated_value not in TYPES for literal in literals):
+            return False
+        if any(literal.evaluated_value == CALL_DONE for literal in literals) and _reads_name(
+            context, case.body
         ):
-            test = parent.left if isinstance(parent, cst.BooleanOperation) else parent.test
-            for comparison in _tests(test):
-                found = _type_of(context, comparison)
-                if found is not None:
-                    return found
-        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
-            return None
-        child = parent
-    return None
-
-
-def _type_of(context: Context, node: cst.Comparison) -> str | None:
-    match node:
-        case cst.Comparison(
-            left=cst.Attribute(value=base, attr=cst.Name(value="type")),
-            comparisons=[
-                cst.ComparisonTarget(operator=cst.Equal(), comparator=cst.SimpleString() as literal)
-            ],
-        ) if any(shape.kind is Kind.EVENT for shape in context.project.shapes(base)):
-            return str(literal.evaluated_value)
-        case _:
-            return None
+            return False
+        found += literals
+    for literal in found:
+        new = string(TYPES[str(literal.evaluated_value)], literal)
+        context.edit(literal, module, sites, lambda o, u, new=new: new, "MR407")  # type: ignore[misc]
+    return True
 
 
 def _takes_item(context: Context, comparison: cst.Comparison, module: Module) -> bool:
     """Whether the code under the test reads the name of the finished call."""
-    if _type_of(context, comparison) != _CALL_DONE:
+    if type_of(context, comparison) != CALL_DONE:
         return False
     holder = next(
         (item for item in module.ancestors(comparison) if isinstance(item, (cst.If, cst.IfExp))), None
     )
     if holder is None:
         return False
+    return _reads_name(context, holder.body)
+
+
+def _reads_name(context: Context, body: cst.CSTNode) -> bool:
     return any(
         isinstance(inner, cst.Attribute)
         and inner.attr.value == "name"
         and any(shape.kind is Kind.EVENT for shape in context.project.shapes(inner.value))
-        for inner in walk(holder.body)
+        for inner in walk(body)
     )
 
 
@@ -242,9 +219,9 @@ def _field(context: Context, node: cst.Attribute, module: Module, old: str | Non
         return None
     for parent in module.ancestors(node):
         if isinstance(parent, (cst.If, cst.IfExp)):
-            for comparison in _tests(parent.test):
+            for comparison in tests_of(parent.test):
                 if _takes_item(context, comparison, module):
                     return _ITEM_FIELDS.get(name)
-            if any(_type_of(context, comparison) is not None for comparison in _tests(parent.test)):
+            if any(type_of(context, comparison) is not None for comparison in tests_of(parent.test)):
                 break
     return _FIELDS.get((old, name))

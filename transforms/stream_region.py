@@ -99,6 +99,10 @@ class Region:
             return kind if alias is not None and not alias.kept else None
         if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
             return kind if self.kind(node.left) is kind and is_empty(node.right) else None
+        if isinstance(node, cst.IfExp):  # `chunk.choices[0].delta if chunk.choices else None`
+            there = self.pure(node.test)
+            guards = there is not None and self._there(kind) <= there
+            return kind if guards and self.kind(node.body) is kind and is_empty(node.orelse) else None
         return kind
 
     def _is_rooted(self, node: cst.BaseExpression) -> bool:
@@ -110,6 +114,8 @@ class Region:
                 return self._is_rooted(inner)
             case cst.BooleanOperation(left=left, right=right):
                 return self._is_rooted(left) and (is_empty(right) or self._is_rooted(right))
+            case cst.IfExp(body=body, orelse=orelse):
+                return self._is_rooted(body) and is_empty(orelse)
             case cst.Call(func=cst.Name(value="getattr"), args=[first, *_]):
                 return self._is_rooted(first.value)
             case _:
