@@ -9,12 +9,18 @@ import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from migrate_responses.results import Diagnostic, Level, SiteResult, Verdict
+from migrate_responses.secrets import masked
 from migrate_responses.show.formats import NAMES, Report, show
+from migrate_responses.show.markup import code, fenced, plain
+from migrate_responses.show.screen import visible
 from migrate_responses.show.since import Entry, Since
+from migrate_responses.show.words import flat
 from tests.reports import HEAD, call, report
 
 # Controls, a terminal title, marks that reorder text, and line ends of all sorts.
@@ -180,3 +186,43 @@ def test_blocks_of_code_end_where_they_should() -> None:
     for line in ("```", "~~~~", "<script>alert(1)</script>"):
         assert line in excerpt
     assert not [token for token in found if token.type == "code_block"]
+
+
+# -- any text
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=60) | st.text(
+    "`*_[]()<>#+-!|~$&@:/\\ \n\t.1aw", max_size=40
+)
+
+
+@given(TEXT)
+def test_code_is_one_piece_of_code(text: str) -> None:
+    (paragraph,) = (token for token in MarkdownIt().parse(f"x {code(text)} y") if token.type == "inline")
+    kinds = [token.type for token in paragraph.children or []]
+    assert kinds == ["text", "code_inline", "text"]
+    (inside,) = (token.content for token in paragraph.children or [] if token.type == "code_inline")
+    assert inside.strip() == visible(flat(text)).strip()
+
+
+@given(TEXT)
+def test_plain_text_is_text(text: str) -> None:
+    parsed = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(f"- {plain(text)}")
+    kinds = [token.type for token in parsed if token.type not in ("paragraph_open", "paragraph_close")]
+    wanted = ["bullet_list_open", "list_item_open", "list_item_close", "bullet_list_close"]
+    assert [kind for kind in kinds if kind != "inline"] == wanted
+    inside = [token for block in parsed for token in block.children or []]
+    assert {token.type for token in inside} <= {"text", "text_special", "softbreak"}
+    shown = "".join(token.content for token in inside).replace("\u2060", "")
+    assert shown == visible(flat(text)).replace("\u2060", "")
+
+
+@given(st.lists(TEXT, max_size=4))
+def test_a_block_of_code_is_one_block(lines: list[str]) -> None:
+    (token,) = MarkdownIt().parse(fenced(lines))
+    assert token.type == "fence"
+    assert token.content.splitlines() == [visible(line) for line in lines]
+
+
+@given(TEXT)
+def test_masking_twice_is_masking_once(text: str) -> None:
+    assert masked(masked(text)) == masked(text)
