@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from .documents.names import is_notebook, is_snippet
 from .find.imports import Files, imports
 
 _MAIN = b"__main__"
@@ -28,7 +29,7 @@ class Programs:
 
 
 def split(sources: Mapping[str, bytes]) -> Programs:
-    """Take apart what runs apart: programs with folders of their own that only a framework joins.
+    """Take apart what runs apart: documents, and programs in folders of their own that only a framework joins.
 
     Whatever is not certain to be such a program stays together, in the last part.
     """
@@ -52,14 +53,19 @@ def split(sources: Mapping[str, bytes]) -> Programs:
         for group, needs, alone in zip(groups, used, _alone(groups), strict=True)
         if alone and not common.isdisjoint(needs) and any(_MAIN in sources[path] for path in group)
     ]
-    members = {path for files in apart for path in files}
+    documents = [
+        group | needs for group, needs in zip(groups, used, strict=True) if all(map(_is_document, group))
+    ]
+    members = {path for files in (*apart, *documents) for path in files}
     others = {path: data for path, data in sources.items() if path not in members}
     parts = [{path: sources[path] for path in sorted(files)} for files in apart]
     parts = [part for part in parts if not _is_named(part, others)]
-    if not parts:
+    parts += [{path: sources[path] for path in sorted(files)} for files in documents]
+    if not parts or len(parts) == 1 == len(groups):
         return Programs((sources,))
     taken = {path for part in parts for path in part} - common
-    return Programs((*parts, {path: data for path, data in sources.items() if path not in taken}), common)
+    rest = {path: data for path, data in sources.items() if path not in taken}
+    return Programs((*parts, *([rest] if rest else ())), common)
 
 
 def _targets(path: str, data: bytes, files: Files) -> Iterator[str]:
@@ -111,7 +117,7 @@ def _alone(groups: list[set[str]]) -> list[bool]:
     """Which of the groups have their folders, and what is above and below these, to themselves."""
     inside: dict[str, set[int]] = {}  # folder -> the groups with files in it
     below: dict[str, set[int]] = {}  # folder -> the groups with files in it or further down
-    folders = [{posixpath.dirname(path) for path in group} for group in groups]
+    folders = [{posixpath.dirname(path) for path in group if not _is_document(path)} for group in groups]
     for number, own in enumerate(folders):
         for folder in own:
             inside.setdefault(folder, set()).add(number)
@@ -125,6 +131,11 @@ def _alone(groups: list[set[str]]) -> list[bool]:
         )
         for number, own in enumerate(folders)
     ]
+
+
+def _is_document(path: str) -> bool:
+    """Whether ``path`` is a notebook or in a text: nothing imports it, so it is in nobody's way."""
+    return is_notebook(path) or is_snippet(path)
 
 
 def _above(folder: str) -> Iterator[str]:

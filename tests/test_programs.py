@@ -71,3 +71,25 @@ def test_a_framework_that_would_change_is_looked_at_with_all_its_programs() -> N
     results = migrate(sources, Settings())
     assert [site.verdict for site in results.sites] == [Verdict.MANUAL, Verdict.MANUAL]
     assert framework in {file.after for file in results.files}
+
+
+NOTEBOOK = b"from openai import OpenAI\n"
+
+
+def test_a_notebook_is_in_nobodys_way() -> None:
+    programs = split({**TWO, "demo.ipynb": NOTEBOOK, "one/use.ipynb": b"import main, openai\n"})
+    assert [sorted(part) for part in programs.parts] == [
+        ["frame.py", "one/main.py", "one/use.ipynb"],
+        ["frame.py", "two/main.py"],
+        ["demo.ipynb"],
+        ["frame.py"],
+    ]
+
+
+def test_notebooks_that_import_nothing_of_the_project_are_looked_at_alone() -> None:
+    sources = {"a.ipynb": NOTEBOOK, "b.ipynb": NOTEBOOK + b"import m\n", "m.py": b"import openai\n"}
+    assert split(sources).parts == (
+        {"a.ipynb": NOTEBOOK},
+        {name: sources[name] for name in ("b.ipynb", "m.py")},
+    )
+    assert split({"a.ipynb": NOTEBOOK}).parts == ({"a.ipynb": NOTEBOOK},)

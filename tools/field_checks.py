@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from field_notebooks import cell_has_todo, faults, is_notebook, view
+
 from migrate_responses.config import Settings
 from migrate_responses.results import FileResult, Results, SiteResult, Verdict
 from migrate_responses.run import migrate
@@ -89,8 +91,8 @@ def check(sources: Mapping[str, bytes], results: Results, settings: Settings) ->
         if file.before != data:
             findings.problems.append(f"{path}: 'before' is not what was read")
         check_file(file, findings)
-        check_sites(file, results, findings)
-    check_halves(results.files, findings)
+        check_sites(view(file), results, findings)
+    check_halves(map(view, results.files), findings)
     check_again(sources, results, settings, findings)
     return findings
 
@@ -103,7 +105,7 @@ def parse(data: bytes) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(data, "<source>", "exec", dont_inherit=True)
+            compile(data, "<source>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             return ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -184,6 +186,8 @@ def check_sites(file: FileResult, results: Results, findings: Findings) -> None:
         claim = claims.get(old)
         span = range(min(old.statement, old.line), old.last_line + 1)
         todo = has_todo(lines, new.statement)
+        if is_notebook(file.path):
+            todo = cell_has_todo(lines, new.line)
         explained = any((file.path, line) in told for line in span)
         if claim is not None and claim.verdict in (Verdict.UNSAFE, Verdict.MANUAL) and not todo:
             findings.warnings.append(f"{where}: held back ({_codes(claim)}) without a TODO above it")
@@ -213,7 +217,9 @@ def check_file(file: FileResult, findings: Findings) -> None:
     """A changed file still parses, keeps its line ends, and has to do with OpenAI at all."""
     if not file.changed:
         return
-    if parse(file.after) is None and parse(file.before) is not None:
+    findings.problems += faults(file)
+    code = view(file)
+    if parse(code.after) is None and parse(code.before) is not None:
         findings.problems.append(f"{file.path}: does not compile any more")
     if file.before.startswith(b"\xef\xbb\xbf") != file.after.startswith(b"\xef\xbb\xbf"):
         findings.problems.append(f"{file.path}: the byte order mark came or went")
