@@ -85,10 +85,11 @@ def _plot(points: Sequence[Point]) -> Html:
         floor = roof
     for number, (x, point) in enumerate(zip(xs, points, strict=True)):
         side = "start" if number == 0 else "end" if number == len(points) - 1 else "middle"
+        between = " between" if side == "middle" else ""
         parts.append(tag("circle", cx=f"{x:.1f}", cy=f"{y(point.left):.1f}", r=3))
-        parts.append(_text(x, y(point.left) - 8, f"{point.left:,}", side, "total"))
+        parts.append(_text(x, y(point.left) - 8, f"{point.left:,}", side, f"total{between}"))
         if len(points) <= 8 or number in (0, len(points) - 1):
-            parts.append(_text(x, _HEIGHT - 8, _short(point.label), side))
+            parts.append(_text(x, _HEIGHT - 8, _short(point.label), side, between.strip() or None))
     told = "; ".join(f"{point.label}: {point.left}" for point in points)
     shape = {"viewBox": f"0 0 {_WIDTH} {_HEIGHT}"}
     return tag(
