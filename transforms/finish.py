@@ -14,6 +14,7 @@ from ..decide.plan import Apply
 from ..know.kinds import Bound, Class, Const, External, Function, Kind, Shape, Site
 from ..know.modules import Module
 from .context import Context, constants
+from .none_text import is_kept_by_object
 from .only_kind import only_kind
 from .reading import read_of, replace_read, same, truth_tested
 from .snippets import expr, in_lines
@@ -47,7 +48,7 @@ def plan(context: Context) -> None:
         for node, _, shapes in nodes
         for shape in shapes
         if any(isinstance(value, Const) for value in context.project.values(node))
-        or _is_kept(context, node, module)
+        or is_kept_by_object(context, node, module)
     }
     for receiver, module, shapes in context.shaped:
         _read(context, receiver, module, shapes, bare, mixed)
@@ -145,22 +146,6 @@ def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> b
             return bool(callees) and all(isinstance(callee, (Function, Bound, Class)) for callee in callees)
         case cst.Attribute() | cst.Subscript():
             return False
-        case _:
-            return False
-
-
-def _is_kept(context: Context, node: cst.BaseExpression, module: Module) -> bool:
-    """Whether an object of the project gets the value: it can be shown, compared or saved with the object."""
-    parent = module.parents.get(node)
-    match parent:
-        case cst.Arg():
-            call = module.parents.get(parent)
-            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
-            return any(isinstance(callee, Class) for callee in callees)
-        case cst.Assign():
-            return any(isinstance(target.target, cst.Attribute) for target in parent.targets)
-        case cst.AnnAssign():
-            return isinstance(parent.target, cst.Attribute)
         case _:
             return False
 

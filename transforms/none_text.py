@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import libcst as cst
 
 from ..decide.escapes import Way
-from ..know.kinds import Const, Kind, Shape, Site, Value
+from ..know.kinds import Class, Const, Kind, Shape, Site, Value
 from ..know.modules import Module, bound_by, walk
 from .context import Context
 from .response_format import may_refuse
@@ -30,8 +30,7 @@ def none_is_seen(context: Context, site: Site) -> bool:
     told = told_by(context)
     if site in told.apart:
         return True
-    request = context.request(site)
-    if not (request.passes_tools or may_refuse(context, site)):
+    if not _can_be_none(context, site):
         return site in told.asked and _leaves_unasked(context, site)
     for form in ("object", "dict"):
         for escape in context.escapes.of(Shape(Kind.CONTENT, site, form)):
@@ -109,10 +108,20 @@ def _listen(context: Context) -> Told:
                 empties |= sites
         elif _is_type_test(parent, module):
             nones |= sites
+        elif isinstance(parent, _FAILING) and is_caught(node, module, frozenset({"TypeError"})):
+            both |= {site for site in sites if _can_be_none(context, site)}
     for site in nones & empties:
         detail = 'the code tells None from "", and an answer without text is "" now'
         context.unsafe(site.node, site.module, [site], "MR310", detail)
     return Told(frozenset(both | (nones & empties)), frozenset(nones))
+
+
+# Where None was a TypeError: in ``json.loads(text)``, ``text[:9]``, ``"x" in text``, ``text + "!"``.
+_FAILING = (cst.Arg, cst.Subscript, cst.ComparisonTarget, cst.BinaryOperation, cst.For, cst.CompFor)
+
+
+def _can_be_none(context: Context, site: Site) -> bool:
+    return context.request(site).passes_tools or may_refuse(context, site)
 
 
 def _is_type_test(parent: cst.CSTNode | None, module: Module) -> bool:
@@ -132,8 +141,11 @@ def compared(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | N
     return comparison.comparisons[0].comparator if comparison.left is node else comparison.left
 
 
-def is_caught(node: cst.CSTNode, module: Module) -> bool:
-    """Whether a handler around ``node`` waits for the error that None gives."""
+_ERRORS = frozenset({"AttributeError", "TypeError"})
+
+
+def is_caught(node: cst.CSTNode, module: Module, errors: frozenset[str] = _ERRORS) -> bool:
+    """Whether a handler around ``node`` waits for one of the ``errors`` that None gives."""
     below: cst.CSTNode = node
     for parent in module.ancestors(node):
         if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
@@ -143,7 +155,7 @@ def is_caught(node: cst.CSTNode, module: Module) -> bool:
                 names = {
                     inner.value for inner in walk(handler.type or handler.body) if isinstance(inner, cst.Name)
                 }
-                if handler.type is not None and names & {"AttributeError", "TypeError"}:
+                if handler.type is not None and names & errors:
                     return True
         below = parent
     return False
@@ -156,7 +168,25 @@ def _kept(context: Context, site: Site) -> bool:
             parent = module.parents.get(node)
             if isinstance(parent, cst.DictElement) and parent.value is node:
                 return True
+            if is_kept_by_object(context, node, module):
+                return True
     return False
+
+
+def is_kept_by_object(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether an object of the project gets the value: it can be shown, compared or saved with the object."""
+    parent = module.parents.get(node)
+    match parent:
+        case cst.Arg():
+            call = module.parents.get(parent)
+            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
+            return any(isinstance(callee, Class) for callee in callees)
+        case cst.Assign():
+            return any(isinstance(target.target, cst.Attribute) for target in parent.targets)
+        case cst.AnnAssign():
+            return isinstance(parent.target, cst.Attribute)
+        case _:
+            return False
 
 
 def is_guarded(node: cst.CSTNode, module: Module) -> bool:

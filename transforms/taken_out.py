@@ -38,7 +38,7 @@ def taken_out(value: DictValue, name: str) -> bool:
 
 
 def parameters_beside(value: DictValue) -> frozenset[str]:
-    """The names that never get into ``value``, the ``**kwargs`` of a function that has parameters so called."""
+    """The names that never get into ``value``, a ``**kwargs`` beside parameters so called."""
     function = _function(value)
     if function is None:
         return frozenset()
