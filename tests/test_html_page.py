@@ -162,10 +162,10 @@ def test_a_view_can_be_shared(page: Browser) -> None:
 
 def test_links_above_lead_to_calls(page: Browser) -> None:
     page.click(".legend a.unsafe")
-    page.until("location.hash === '#verdict=unsafe'")
+    page.until("location.hash === '#verdict=unsafe' && chosen.verdict.size")
     assert paths(page) == ["app/seeded.py"]
     page.value("history.back()")
-    page.until("!location.hash")
+    page.until("!location.hash && !chosen.verdict.size")
     assert len(paths(page)) == len(set(paths(page))) > 5
 
 
@@ -349,7 +349,7 @@ def test_hostile_text_is_text(page: Browser) -> None:
     assert "\u202e" not in shown
     held = next(path for path in HOSTILE if "alert1" in path)
     page.click(f".file[data-path='{held}'] h3 a")
-    page.until("location.hash.startsWith('#file=')")
+    page.until("chosen.file.size")
     assert paths(page) == [held]
 
 

@@ -51,7 +51,9 @@ def test_the_last_line_that_matches_counts(name: str, found: list[str]) -> None:
 
 
 def test_sections_each_name_their_owners_and_default_ones() -> None:
-    rules = Owners("* @all\n[Data][2] @dba @data\n*.sql\n/models/ @models\n^[Docs] @docs\n*.md\n[DATA]\nx.sql @x\n")
+    rules = Owners(
+        "* @all\n[Data][2] @dba @data\n*.sql\n/models/ @models\n^[Docs] @docs\n*.md\n[DATA]\nx.sql @x\n"
+    )
     assert rules.of("a.py") == ("@all",)
     assert rules.of("a.sql") == ("@all", "@dba", "@data")
     assert rules.of("models/a.sql") == ("@all", "@models")
