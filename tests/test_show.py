@@ -201,6 +201,17 @@ def test_a_reason_behind_several_calls_is_told_once() -> None:
     assert stream.getvalue() == "a.py:4:9: MR112 why; do (with 3 calls: a.py:2,7; b.py:2)\n"
 
 
+def test_what_unsafe_fixes_cannot_free_is_not_promised() -> None:
+    stream = io.StringIO()
+    both = (("MR112", MANUAL), ("MR110", UNSAFE))
+    sites(Screen(stream), [site(Verdict.MANUAL, *both), site(Verdict.UNSAFE, ("MR110", UNSAFE), line=2)])
+    assert stream.getvalue().splitlines() == [
+        "a.py:1:5: MR112 why; do",
+        "a.py:1:5: MR110 why",
+        "a.py:2:5: MR110 why; do",
+    ]
+
+
 def test_table() -> None:
     stream = io.StringIO()
     as_table(Screen(stream), RESULT)

@@ -45,7 +45,7 @@ class Way(enum.Enum):
     RETURN = "returned to"
     YIELD = "yielded to"
     STORE = "stored in"
-    TEXT = "kept as text"
+    TEXT = "made into text by"
     DISPLAY = "displayed by"  # printed or logged: nobody depends on the shape
 
 

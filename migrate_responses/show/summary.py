@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from migrate_responses.results import Diagnostic, Level, SiteResult, Verdict
 from migrate_responses.rules import rule
@@ -33,18 +34,23 @@ def finding(screen: Screen, diagnostic: Diagnostic, aside: str = "") -> None:
 def sites(screen: Screen, found: Iterable[SiteResult]) -> None:
     """One line for each reason, and for each site without one: that is ready to be migrated.
 
-    A reason that holds back several calls is told once.
+    A reason that holds back several calls is told once, and the calls with the first of their reasons.
     """
     found = list(found)
     behind: dict[Diagnostic, list[SiteResult]] = {}
     for site in found:
         for reason in site.reasons:
             behind.setdefault(reason, []).append(site)
+    last: list[SiteResult] = []
     for site in found:
         for reason in site.reasons:
             held = behind.pop(reason, None)
-            if held is not None:
-                finding(screen, reason, _together(held))
+            if held is None:
+                continue
+            if reason.level is Level.UNSAFE and all(one.verdict is Verdict.MANUAL for one in held):
+                reason = replace(reason, next_step="")  # --unsafe-fixes would not be enough
+            finding(screen, reason, "" if held == last else _together(held))
+            last = held
         if not site.reasons:
             screen.line((site.place, "bold"), ": ", ("can be migrated", "green"), f": {site.text}", hang=4)
 
