@@ -145,7 +145,11 @@ class Body(Statements):
                 self.forget(node)
             elif isinstance(node, cst.If):
                 reach = self._collect_if(node, reach, layout, units)
-            elif isinstance(node, cst.For) and self._calls_of(node) is not None and reach <= WANTS["call"]:
+            elif (
+                isinstance(node, cst.For)
+                and self._calls_of(node) is not None
+                and (reach <= WANTS["call"] or self.asks_by_itself(node))
+            ):
                 layout.dissolved[node] = (True, False)
                 self.forget(node.iter, node.target)
                 self.no_break(node)

@@ -15,6 +15,7 @@ from ..know.kinds import Class, DictValue, External, Kind, SeqValue, Value
 from ..know.modules import Module, walk
 from .context import Context
 from .reading import fixed, named, replace_read, same, truth_tested
+from .stream_parts import On
 from .stream_region import Region
 from .stream_syntax import is_empty
 
@@ -44,6 +45,9 @@ def choose(region: Region) -> None:
             read.add("whole")
     if live and not asked & {"id", "name"}:
         region.calls = "arguments"
+    elif live and "whole" not in read:
+        region.calls = "live"
+        region.everything |= {On.PIECE}
     elif not live and not asked & {"arguments"} and "whole" not in read:
         region.calls = "opening"
     region.lists = set(_indices(region))
@@ -113,7 +117,7 @@ def gathers(region: Region, node: cst.CSTNode) -> bool:
     """Whether ``node`` does with one event what it did with the pieces of a call, one after the other."""
     if (
         isinstance(node, (cst.Pass, cst.Continue))
-        or region.calls == "arguments"
+        or region.calls in ("arguments", "live")
         or _is_for_the_first(region, node)
     ):
         return True

@@ -15,7 +15,7 @@ WANTS: dict[str, Reach] = {
     "text": frozenset({On.TEXT}),
     "refusal": frozenset({On.REFUSAL}),
     "role": frozenset({On.FIRST}),
-    "call": frozenset({On.CALL}),
+    "call": frozenset({On.CALL, On.PIECE}),
     "finish": FINISH,
     "usage": frozenset({On.USAGE}),
     "response": FINISH | {On.USAGE},

@@ -22,6 +22,7 @@ class On(enum.Enum):
     TEXT = "a piece of text"
     REFUSAL = "a piece of a refusal"
     CALL = "a piece of a tool call"
+    PIECE = "a piece of a tool call that is not its first"  # where the two are told apart
     STOP = "the end of a text"
     CALLS = "the end of tool calls"
     LENGTH = "the end at the limit"
@@ -48,9 +49,9 @@ THERE: dict[Kind, Reach] = {
     Kind.DELTA_TEXT: frozenset({On.TEXT}),
     Kind.DELTA_REFUSAL: frozenset({On.REFUSAL}),
     Kind.DELTA_ROLE: frozenset({On.FIRST}),
-    Kind.DELTA_CALLS: frozenset({On.CALL}),
-    Kind.DELTA_CALL: frozenset({On.CALL}),
-    Kind.DELTA_FUNCTION: frozenset({On.CALL}),
+    Kind.DELTA_CALLS: frozenset({On.CALL, On.PIECE}),
+    Kind.DELTA_CALL: frozenset({On.CALL, On.PIECE}),
+    Kind.DELTA_FUNCTION: frozenset({On.CALL, On.PIECE}),
     Kind.CHUNK_FINISH: FINISH,
     Kind.USAGE: frozenset({On.USAGE}),
 }
@@ -70,6 +71,7 @@ CALL_TESTS = {
     "opening": 'v.type == "response.output_item.added" and v.item.type == "function_call"',
     "arguments": 'v.type == "response.function_call_arguments.delta"',
 }
+CALL_TESTS["live"] = f"({CALL_TESTS['opening']}) or {CALL_TESTS['arguments']}"
 
 
 def universe(context: Context, sites: Iterable[Site]) -> Reach:
@@ -105,7 +107,9 @@ def _tests(wanted: Reach, reach: Reach, calls: str, usage: str) -> Iterable[str]
     if On.REFUSAL in wanted:
         yield REFUSAL_TEST
     if On.CALL in wanted:
-        yield CALL_TESTS[calls]
+        yield CALL_TESTS["opening" if calls == "live" else calls]
+    if On.PIECE in wanted:
+        yield CALL_TESTS["arguments"]
     ends = wanted & FINISH
     if ends:
         yield _end(ends, reach & FINISH)

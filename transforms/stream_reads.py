@@ -46,6 +46,7 @@ _PIECES = {
     },
     "arguments": {"arguments": "v.delta", "index": "v.output_index"},
 }
+_PIECES["live"] = {**_PIECES["opening"], **_PIECES["arguments"]}
 _UNCLEAR = "is not understood"
 Outcome = tuple[Reach, Reach]  # for what a test may be true, and for what it must be
 
@@ -264,7 +265,9 @@ class Reads:
         if demand == "usage" and On.USAGE not in self.region.everything:
             self.replace(node, "None", "MR405")
             return
-        if reach <= WANTS[demand]:
+        piece = self.region.piece(node) if demand == "call" and self.region.calls == "live" else None
+        there = (self.region.pure(node) if piece is not None else None) or WANTS[demand]
+        if reach <= there:
             self._there(node, demand, reach)
             return
         if self.need is not None:
@@ -309,7 +312,7 @@ class Reads:
             case _:
                 piece = self.region.piece(node)
                 if piece is None:
-                    whole = self.region.calls != "arguments"
+                    whole = self.region.calls not in ("arguments", "live")
                     if whole:
                         self.replace(node, "v.item", "MR408")
                     else:

@@ -61,6 +61,11 @@ class Region:
         self._find_aliases()
 
     @property
+    def of_calls(self) -> Reach:
+        """What the chunk says where it has a piece of a call."""
+        return self.everything & {On.CALL, On.PIECE}
+
+    @property
     def is_function(self) -> bool:
         return isinstance(self.node, cst.FunctionDef)
 
@@ -269,7 +274,12 @@ class Region:
     def _piece_there(self, piece: str) -> Reach | None:
         if piece == "index":
             return None
-        given = {"whole": _PARTS, "opening": ("id", "name", "type"), "arguments": ("arguments",)}[self.calls]
+        if self.calls == "live" and piece == "arguments":
+            return frozenset({On.PIECE}) & self.everything
+        opening = ("id", "name", "type")
+        given = {"whole": _PARTS, "opening": opening, "live": opening, "arguments": ("arguments",)}[
+            self.calls
+        ]
         return frozenset({On.CALL}) & self.everything if piece in given else frozenset()
 
     def _compared(self, left: cst.BaseExpression, target: cst.ComparisonTarget) -> Reach | None:
@@ -311,19 +321,20 @@ class Region:
         if self.calls == "arguments" or On.CALL not in self.everything:
             return None
         call: Reach = frozenset({On.CALL})
+        later = self.everything & {On.PIECE}
         match target.operator:
             case cst.NotIn() if self.is_index(left):
                 return call
             case cst.In() if self.is_index(left):
-                return frozenset()
+                return later
             case cst.LessThanEqual() | cst.Equal() if self.is_index(target.comparator) and is_len(left):
                 return call
             case cst.GreaterThanEqual() | cst.Equal() if self.is_index(left) and is_len(target.comparator):
                 return call
             case cst.GreaterThan() if is_len(left) and self.is_index(target.comparator):
-                return frozenset()
+                return later
             case cst.LessThan() if self.is_index(left) and is_len(target.comparator):
-                return frozenset()
+                return later
             case cst.LessThan() if is_len(left) and self._is_index_plus_one(target.comparator):
                 return call
             case _:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 import libcst as cst
 
+from ..decide.plan import Apply
 from ..know.modules import children, walk
 from . import stream_calls
 from .snippets import expr
@@ -93,6 +94,9 @@ class Statements(Survey):
                 self._if(orelse, rest, chained=True)
             elif orelse is not None:
                 self.block(orelse.body, rest)
+                if self.region.calls == "live" and rest == {On.PIECE}:  # said, so that types are narrowed
+                    piece = expr(CALL_TESTS["arguments"], v=cst.Name(self.region.new))
+                    self.context.edit(orelse, self.module, self.sites, _as_elif(piece), "MR408")
         elif branch.stays == "body":
             self.forget(node.test, *([orelse] if orelse is not None else []))
             self.block(node.body, branch.body)
@@ -111,7 +115,7 @@ class Statements(Survey):
         """``for call in delta.tool_calls or []:`` runs once for an event."""
         self.forget(node.iter, node.target)
         self.no_break(node)
-        self.block(node.body, WANTS["call"])
+        self.block(node.body, self.region.of_calls)
         test = expr(CALL_TESTS[self.region.calls], v=cst.Name(self.region.new))
 
         def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
@@ -119,6 +123,14 @@ class Statements(Survey):
             return cst.If(test, updated.body, leading_lines=updated.leading_lines)
 
         self.context.edit(node, self.module, self.sites, apply, "MR408")
+
+
+def _as_elif(test: cst.BaseExpression) -> Apply:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, cst.Else)
+        return cst.If(test, updated.body, leading_lines=updated.leading_lines)
+
+    return apply
 
 
 def _as_else(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:

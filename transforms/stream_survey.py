@@ -37,6 +37,8 @@ class Survey(Tests):
         pos, neg = pure & classes, classes - pure
         if not pos:
             return Branch("else", orelse=reach, after=reach)
+        if pos == self.region.of_calls and node.orelse is None and self.asks_by_itself(node):
+            return Branch("body", body=reach, after=reach)
         if self._splits_a_call(node, reach):
             return Branch("both", body=reach, orelse=reach, after=reach)
         if not neg and (On.OTHER not in reach or len(classes) > 1):
@@ -93,7 +95,7 @@ class Survey(Tests):
             case cst.If():
                 self._survey_if(node, reach)
             case cst.For() if self._calls_of(node) is not None:
-                self._survey(node.body, WANTS["call"])
+                self._survey(node.body, reach if self.asks_by_itself(node) else self.region.of_calls)
             case cst.For() if self.is_over_choices(node):
                 self._survey(node.body, reach - {On.USAGE})
             case cst.FunctionDef() | cst.ClassDef():
@@ -179,6 +181,22 @@ class Survey(Tests):
             ):
                 return alias.name
         return None
+
+    def asks_by_itself(self, node: cst.If | cst.For) -> bool:
+        """Whether each statement in ``node`` asks which piece of a call it has: the rest needs no test."""
+        if self.region.calls != "live":
+            return False
+        for statement in node.body.body:
+            if isinstance(statement, cst.For) and self._calls_of(statement) is not None:
+                if not self.asks_by_itself(statement):
+                    return False
+            elif not isinstance(statement, cst.If) or statement.orelse is not None:
+                return False
+            else:
+                asked = self.region.pure(statement.test) if self.involves(statement.test) else None
+                if asked is None or not asked <= self.region.of_calls:
+                    return False
+        return True
 
     def is_over_choices(self, node: cst.For) -> bool:
         """Whether ``node`` loops over the choices of the chunk, of which there is one at most."""
