@@ -227,6 +227,14 @@ def test_a_project_without_calls() -> None:
     assert 'id="search"' not in written
 
 
+def test_links_to_the_code_where_it_is_known() -> None:
+    found = report({"a b.py": READY}, {"links": "https://git.example/o/r/blob/1a/", "prefix": "sub"})
+    page = Page(as_html(found))
+    lines = [site.line for site in found.outcome.sites]
+    links = [str(link["href"]) for link in page.all("a") if str(link["href"]).startswith("https://git.")]
+    assert links == [f"https://git.example/o/r/blob/1a/sub/a%20b.py#L{line}" for line in lines]
+
+
 def test_a_reason_with_several_places_is_told_once() -> None:
     found = report({"a.py": HEAD + call("one", '        stop="a",\n') + call("two", '        stop="a",\n')})
     reason = found.outcome.sites[0].reasons[0]
@@ -257,6 +265,23 @@ def test_earlier_reports_are_drawn(whole: Report) -> None:
     assert "4 calls on Chat Completions, 2 fewer than at 2026-01-01." in words
     assert "Since 2026-02-01" in words
     assert "1 gone" in words
+
+
+def test_the_command_draws_earlier_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
+    source = tmp_path / "a.py"
+    for day, code in ((1, READY + call("third")), (2, READY), (3, STOPPED)):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(day * 86400))
+        source.write_text(code, encoding="utf-8")
+        form = ["--format", "html"] if day == 3 else ["--format", "json"]
+        since = ["--since", "1.out", "--since", "2.out"] if day == 3 else []
+        result = CliRunner().invoke(cli.cli, ["report", *form, "--date", *since, "--output", f"{day}.out"])
+        assert result.exit_code == 0, result.output
+    page = Page((tmp_path / "3.out").read_text("utf-8"))
+    (plot,) = page.with_class("plot")
+    assert plot["aria-label"] == "Calls on Chat Completions. 1970-01-02: 3; 1970-01-03: 2; 1970-01-04: 1"
+    assert "Since 1970-01-03" in re.sub(r"\s+", " ", "".join(page.words))
 
 
 def test_the_command_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from migrate_responses.results import Diagnostic, FlowResult, Role, SiteResult, Verdict
 from migrate_responses.rules import rule
@@ -129,7 +130,7 @@ class Sites:
         return tag(
             "details",
             summary,
-            tag("div", self._reasons(site), self._applied(site), self._together(site), class_="body"),
+            tag("div", self._told(site), class_="body"),
             class_="site",
             data_at=self._keys[id(site)],
             data_verdict=site.verdict.value,
@@ -137,6 +138,20 @@ class Sites:
             data_line=site.line,
             data_diff=" ".join(self._parts(site)),
         )
+
+    def _told(self, site: SiteResult) -> Iterator[Html | None]:
+        yield self._reasons(site)
+        yield self._applied(site)
+        yield self._together(site)
+        if self.report.links:
+            yield tag(
+                "p", tag("a", "In the repository", href=self._address(site), rel="noreferrer"), class_="there"
+            )
+
+    def _address(self, site: SiteResult) -> str:
+        """Where the line is on the web, if the report is made where that is known."""
+        path = quote(os.fsencode(self.report.in_repository(site.path)), safe="/")
+        return f"{self.report.links}{path}" + (f"#L{site.line}" if site.cell is None else "")
 
     def _source(self, site: SiteResult) -> str:
         """The line of the call as written, or the callee if the line is not at hand."""
