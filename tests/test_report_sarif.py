@@ -100,6 +100,9 @@ def test_places_are_those_of_the_call_in_characters() -> None:
     region = place["region"]
     line = text.splitlines()[region["startLine"] - 1]
     assert line[region["startColumn"] - 1 : region["endColumn"] - 1] == "client.chat.completions.create"
+    assert region["snippet"]["text"] == "client.chat.completions.create"
+    assert place["contextRegion"]["startLine"] == 3
+    assert place["contextRegion"]["snippet"]["text"].splitlines() == text.splitlines()[2:]
     assert place["artifactLocation"] == {"uri": "a.py", "uriBaseId": "%SRCROOT%"}
 
 

@@ -34,6 +34,8 @@ READY = "MR001"  # the rule of a call that can be migrated
 MOST_RESULTS = 25_000
 MOST_LOCATIONS = 100
 
+AROUND = 2  # lines shown before and after a place
+
 _LEVELS = {Level.SAFE: "warning", Level.UNSAFE: "warning", Level.MANUAL: "warning", Level.NOTE: "note"}
 
 
@@ -157,11 +159,14 @@ class _Run:
     def _location(self, place: SiteResult | Diagnostic, scope: str = "", text: str = "") -> dict[str, Any]:
         physical: dict[str, Any] = {"artifactLocation": self._artifact(place.path)}
         if place.line:
-            region = {"startLine": place.line, "startColumn": max(place.column, 1)}
-            line = self.report.excerpt(place.path, place.line, place.line)
-            if text and line and line[0][1].startswith(text, place.column - 1):
-                region["endColumn"] = place.column + len(text)
+            region: dict[str, Any] = {"startLine": place.line, "startColumn": max(place.column, 1)}
+            lines = dict(self.report.excerpt(place.path, place.line - AROUND, place.line + AROUND))
+            if text and lines.get(place.line, "").startswith(text, place.column - 1):
+                region |= {"endColumn": place.column + len(text), "snippet": {"text": text}}
             physical["region"] = region
+            if lines and all(line == visible(line) for line in lines.values()):
+                context = {"startLine": min(lines), "endLine": max(lines)}
+                physical["contextRegion"] = {**context, "snippet": {"text": "\n".join(lines.values())}}
         location: dict[str, Any] = {"physicalLocation": physical}
         if scope:
             location["logicalLocations"] = [{"fullyQualifiedName": visible(scope), "kind": "function"}]
@@ -235,7 +240,7 @@ def _rule(code: str) -> dict[str, Any]:
     examples = [(word, text) for word, text in (("Before", known.before), ("After", known.after)) if text]
     return {
         "id": code,
-        "name": "".join(word[:1].upper() + word[1:] for word in _words(known.title)),
+        "name": "".join(_capital(word) for word in _words(known.title)),
         "shortDescription": {"text": known.title},
         "fullDescription": {"text": known.explanation},
         "help": {
@@ -256,3 +261,7 @@ def _rule(code: str) -> dict[str, Any]:
 
 def _words(title: str) -> Sequence[str]:
     return "".join(character if character.isalnum() else " " for character in title).split()
+
+
+def _capital(word: str) -> str:
+    return word.capitalize() if word.isupper() else word[:1].upper() + word[1:]
