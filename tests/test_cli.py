@@ -395,6 +395,16 @@ def test_a_bad_file_elsewhere_is_no_error_of_this_run() -> None:
     assert "MR901" not in result.stderr
 
 
+def test_files_that_were_named_are_counted() -> None:
+    put(a="x = 1\n", b="y = 1\n")
+    Path("empty").mkdir()
+    Path("notes.txt").write_text("x", encoding="utf-8")
+    assert run("diff", "notes.txt").stderr == "No Chat Completions calls in 1 file.\n"
+    assert run("diff", "a.py").stderr == "No Chat Completions calls in 1 file.\n"
+    assert run("diff").stderr == "No Chat Completions calls in 2 files.\n"
+    assert run("diff", "empty").stderr == "No Python files there.\n"
+
+
 def test_odd_names_and_escapes_are_made_visible() -> None:
     name = os.fsdecode(b"\x1b[31m\xff.py")
     Path(name).write_text(STOP, encoding="utf-8")

@@ -160,8 +160,9 @@ def test_summary_after_the_fact() -> None:
 
 
 def test_summary_of_nothing() -> None:
-    empty = Outcome((), (), (), (), seen=1, read=0)
-    assert told(done=False, result=empty) == "No Chat Completions calls in 1 Python file.\n"
+    empty = Outcome((), (), (), (), seen=5, read=0, asked=1)
+    assert told(done=False, result=empty) == "No Chat Completions calls in 1 file.\n"
+    assert told(done=False, result=replace(empty, asked=0)) == "No Python files there.\n"
     broken = replace(empty, errors=RESULT.errors)
     assert told(done=False, result=broken) == "     1 file could not be processed (MR901, see above)\n"
 

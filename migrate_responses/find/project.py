@@ -17,7 +17,7 @@ class Project:
     """The sources of one run. Names are relative to ``root``, with forward slashes.
 
     ``sources`` holds every file that can matter, in order of names, and ``writable`` those of them
-    that the named paths cover. ``seen`` counts the files looked at.
+    that the named paths cover. ``seen`` counts the files looked at, ``asked`` those that were named.
     """
 
     root: str
@@ -25,6 +25,7 @@ class Project:
     writable: frozenset[str]
     errors: tuple[Diagnostic, ...] = ()
     seen: int = 0
+    asked: int = 1
 
     def path(self, name: str) -> str:
         """Where the file called ``name`` is."""
@@ -96,6 +97,7 @@ def _read_project(
         frozenset(covered & sources.keys()),
         tuple(error for error in reading.errors if error.path in covered | links),
         len(everything),
+        len(covered),
     )
 
 

@@ -100,9 +100,11 @@ def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
 
 
 def _nothing(screen: Screen, result: Outcome) -> None:
-    failed = len({error.path for error in result.errors})
-    if result.seen > failed:
-        screen.line(f"No Chat Completions calls in {many(result.seen - failed, 'Python file')}.", hang=0)
+    read = result.asked - len({error.path for error in result.errors})
+    if read > 0:
+        screen.line(f"No Chat Completions calls in {many(read, 'file')}.", hang=0)
+    elif not result.errors:
+        screen.line("No Python files there.")
     _failed(screen, result)
 
 
