@@ -74,7 +74,9 @@ def test_the_rules_of_what_was_migrated_are_counted() -> None:
 
 def test_an_option_frees_what_was_held() -> None:
     text = {"a.py": HEAD + call("one", "        seed=7,\n")}
-    assert scopes(since(text, text, unsafe_fixes=True).freed) == ["a.py:one"]
+    found = since(text, text, unsafe_fixes=True)
+    assert (scopes(found.freed), found.options) == (["a.py:one"], ("unsafe_fixes",))
+    assert since(text, text).options == ()
 
 
 def test_the_same_call_twice_in_a_function() -> None:
@@ -217,6 +219,15 @@ def test_the_terminal_tells(repository: Path) -> None:
     git("add", "-A")
     git("commit", "-qm", "after")
     assert run("--since", "HEAD", "--quiet").stdout.endswith("Since HEAD\n  Nothing has changed.\n")
+
+
+def test_other_options_are_told(repository: Path) -> None:
+    run("--format=json", "--output=before.json")
+    for form in ("terminal", "markdown"):
+        assert "with other options" not in run("--since=before.json", f"--format={form}").stdout
+        assert (
+            "with other options: " in run("--since=before.json", f"--format={form}", "--unsafe-fixes").stdout
+        )
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])

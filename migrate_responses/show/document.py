@@ -137,6 +137,7 @@ def _since(since: Since) -> dict[str, Any]:
     return {
         "label": since.label,
         "before": dict(since.before),
+        "options": list(since.options),
         "rules": dict(sorted(since.rules.items())),
         **{name: [_entry(entry) for entry in entries] for name, entries in groups.items()},
     }

@@ -187,8 +187,12 @@ def _rules(counts: Mapping[str, int]) -> Iterator[str]:
 
 def _since(since: Since, report: Report) -> Iterator[_Section]:
     lines = [f"- **{many(len(entries), 'call')} {words}**" for words, entries in since.groups if entries]
+    lines = lines or ["Nothing has changed."]
+    if since.options:
+        names = ", ".join(map(code, since.options))
+        lines.append(f"\nThe earlier report was made with other options: {names}.")
     label = code(since.label)
-    yield _Section(f"Since {label}", lines or ["Nothing has changed."])
+    yield _Section(f"Since {label}", lines)
     yield _Section("What the migration took", list(_rules(since.rules)))
     for words, entries in since.groups:
         gone = words in ("migrated", "gone")

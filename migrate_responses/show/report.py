@@ -37,6 +37,8 @@ def as_comparison(screen: Screen, since: Since) -> None:
     """What changed since an earlier report, in groups."""
     screen.line()
     screen.line((f"Since {since.label}", "bold"))
+    if since.options:
+        screen.line(f"  Made with other options: {', '.join(since.options)}")
     for words, entries in since.groups:
         if not entries:
             continue

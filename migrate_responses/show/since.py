@@ -47,6 +47,7 @@ class Since:
     held: tuple[Entry, ...] = ()  # could be migrated then, are held back now
     freed: tuple[Entry, ...] = ()  # were held back then, can be migrated now
     date: str | None = None  # of the earlier report, if it tells
+    options: tuple[str, ...] = ()  # those that had another value then
     rules: Mapping[str, int] = field(
         default_factory=dict
     )  # the places that each rule had in what was migrated
@@ -91,12 +92,21 @@ def compare(label: str, earlier: Mapping[str, Any], later: Mapping[str, Any]) ->
         new=_ordered(now),
         held=_ordered(b for a, b in pairs if a.verdict is Verdict.MIGRATED and b.verdict in HELD),
         freed=_ordered(b for a, b in pairs if a.verdict in HELD and b.verdict is Verdict.MIGRATED),
+        options=_differing(earlier, later),
         date=str(earlier.get("date") or "") or None,
         rules=dict(sum(taken.values(), Counter())),
     )
 
 
 _VERDICTS = tuple(verdict.value for verdict in Verdict)
+
+
+def _differing(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the options that have another value now."""
+    then = earlier.get("options")
+    if not isinstance(then, dict):
+        return ()
+    return tuple(name for name, value in later["options"].items() if name in then and then[name] != value)
 
 
 def _entries(document: Mapping[str, Any]) -> list[Entry]:
