@@ -221,6 +221,26 @@ def test_totals(page: Page) -> None:
         assert figure in words, figure
 
 
+def test_the_options_of_the_run() -> None:
+    page = Page(
+        as_html(
+            report(
+                {"a.py": READY},
+                unsafe_fixes=True,
+                api_defaults="adopt",
+                assume_responses=frozenset({"dynamic", "azure"}),
+                assume_clients=frozenset({"llm"}),
+                ignore=frozenset({"MR112", "MR110"}),
+                raise_on_failure=True,
+            )
+        )
+    )
+    assert (
+        "--unsafe-fixes --api-defaults adopt --assume-responses azure --assume-responses dynamic"
+        " --assume-client llm --ignore MR110,MR112 --raise-on-failure"
+    ) in page.words
+
+
 def test_a_project_without_calls() -> None:
     written = as_html(report({"a.py": "x = 1\n"}))
     assert "No Chat Completions calls to OpenAI in 1 Python file." in written

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from migrate_responses import __version__
+from migrate_responses.config import Settings
 from migrate_responses.results import SiteResult, Verdict
 from migrate_responses.rules import rule
 from migrate_responses.show.formats import Report
@@ -40,6 +41,7 @@ def head(report: Report, controls: Html) -> Html:
         f"{many(len(outcome.sites), 'call')} in {many(files, 'file')}",
         f"{many(outcome.read, 'file')} read of {outcome.seen:,}",
         report.date,
+        " ".join(_options(report.options.settings)),
         f"migrate-responses {__version__}",
     )
     return tag(
@@ -50,6 +52,21 @@ def head(report: Report, controls: Html) -> Html:
         controls,
         class_="top",
     )
+
+
+def _options(settings: Settings) -> Iterator[str]:
+    """The options that decide what becomes of a call, as they would be typed."""
+    if settings.unsafe_fixes:
+        yield "--unsafe-fixes"
+    if settings.api_defaults != Settings().api_defaults:
+        yield f"--api-defaults {settings.api_defaults}"
+    yield from (f"--assume-responses {value}" for value in sorted(settings.assume_responses))
+    yield from (f"--assume-client {value}" for value in sorted(settings.assume_clients))
+    for name, codes in (("select", settings.select), ("ignore", settings.ignore)):
+        if codes:
+            yield f"--{name} {','.join(sorted(codes))}"
+    if settings.raise_on_failure:
+        yield "--raise-on-failure"
 
 
 def progress(report: Report, moved: int) -> Html:
@@ -194,7 +211,9 @@ def _facet(
     if not counts:
         return None
     ordered = sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-    most = ordered[0][1].total()
+    if name == "verdict":  # few, and always in the order of the bar above
+        ordered = [(verdict.value, counts[verdict.value]) for verdict in Verdict if verdict.value in counts]
+    most = max(count.total() for count in counts.values())
     if name == "file":
         ordered = ordered[:_MOST_FILES]
     choices = [

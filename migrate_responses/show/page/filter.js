@@ -132,11 +132,17 @@ function fragment() {
 function changed() {
   applyFilters();
   remember();
+  const calls = one("#calls");
+  if (calls.getBoundingClientRect().top < 0) calls.scrollIntoView(); // the list is another one now
 }
 
 function remember() {
   const pairs = fragment();
-  history.replaceState(null, "", pairs ? `#${pairs}` : location.pathname + location.search);
+  try {
+    history.replaceState(null, "", pairs ? `#${pairs}` : location.pathname + location.search);
+  } catch {
+    /* a page within another may not */
+  }
 }
 
 function readFragment() {
