@@ -29,7 +29,7 @@ class Programs:
 
 
 def split(sources: Mapping[str, bytes]) -> Programs:
-    """Take apart what runs apart: documents, and programs in folders of their own that only a framework joins.
+    """Take apart what runs apart: documents, and programs in folders of their own that a framework joins.
 
     Whatever is not certain to be such a program stays together, in the last part.
     """

@@ -180,7 +180,9 @@ def test_what_ipython_cannot_run_is_left_out(cell: str) -> None:
 
 def test_masked_lines_keep_what_they_bind_and_use() -> None:
     assert mask("files = !ls {folder} $name", Inert()) == "files = __magic_0__(folder, name)"
-    assert mask("%timeit -n 2 f(response)", Inert()) == "__magic_0__(n, f, response)"
+    assert mask("%timeit f(response, x=1)", Inert()) == "__magic_0__(f, response, x)"
+    assert mask("%time r = f(a)", Inert()) == "__magic_0__(f, a, r=r)"
+    assert mask("%%unknown\nr = f(a)\n(", Inert()) == "__magic_0__(unknown, f, a, r=r\n\n)"
     assert mask("%pip install response", Inert()) == "__magic_0__()"
     assert mask("%%bash\necho response\n", Inert()) == "__magic_0__(\n\n)"
 
@@ -251,6 +253,23 @@ def test_a_name_means_what_any_cell_leaves_in_it() -> None:
     assert [reason.code for reason in results.sites[0].reasons] == ["MR306"]
     _, results = run(notebook(HEAD, read, CALL, "r = input()\ndel r\n" + CALL))
     assert {site.verdict for site in results.sites} == {Verdict.MIGRATED}
+
+
+@pytest.mark.parametrize(
+    "cell", ["%time r = other()", "%%somehow -x\nr = other()", "def f(:\n    r = other()"]
+)
+def test_what_is_not_looked_into_may_bind_a_name(cell: str) -> None:
+    _, results = run(notebook(HEAD, CALL, cell, "print(r.choices[0].message.content)"))
+    assert [reason.code for reason in results.sites[0].reasons] == ["MR913"]
+
+
+def test_cells_of_other_languages_are_left() -> None:
+    book = json.loads(notebook(HEAD, "let r = 1", CALL))
+    book["cells"][2]["metadata"] = {"vscode": {"languageId": "javascript"}}
+    data = json.dumps(book).encode()
+    after, results = run(data)
+    assert not results.notes
+    assert sources(after)[2] == MOVED
 
 
 def test_modules_do_not_import_notebooks() -> None:

@@ -15,8 +15,8 @@ BORDER = "# %%"
 TODO = "# TODO(migrate-responses)"
 PYTHON_CELLS = ("%%time", "%%capture", "%%wandb")
 _STRING = re.compile(r'[ \t]*("(?:[^"\\]|\\.)*"),?')
-_MAGIC = re.compile(r"([ \t]*)(?:[%!?].*|[\w.]+\?\??)")
-_ASSIGNED = re.compile(r"(\s*[\w, ]+=\s*)[!%].*")
+_MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?\??\s*$)")
+_ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[!%].*")
 
 
 def is_notebook(path: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ..decide.plan import Plan
+from ..documents.names import is_inert
 from ..know import modules as syntax
 from ..know.kinds import External, Site
 from ..know.modules import Module
@@ -227,10 +228,18 @@ def _in_first_cell(tree: cst.Module, item: Wanted) -> cst.Module:
     """``item`` below the first imports of a notebook or text, or at the beginning of its first code."""
     imports = [number for number, one in enumerate(tree.body) if _is_import(one)]
     position = imports[0] if imports else 1
-    while position < len(tree.body) and _is_import(tree.body[position]):
+    while position < len(tree.body) and (_is_import(tree.body[position]) or _is_magic(tree.body[position])):
         position += 1
     line = cst.parse_statement(f"from {item.module} import {item.name}\n")
     return tree.with_changes(body=[*tree.body[:position], line, *tree.body[position:]])
+
+
+def _is_magic(statement: cst.CSTNode) -> bool:
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call(func=cst.Name(value=name)))]):
+            return is_inert(name)
+        case _:
+            return False
 
 
 def _is_import(statement: cst.CSTNode) -> bool:

@@ -20,10 +20,9 @@ def plan(context: Context) -> None:
     for module in context.project.modules:
         if module.is_notebook or module.is_snippet:
             for call, name in _stand_ins(module):
-                if names.is_unread(name):
-                    _mentions(context, call, module)
-                else:
+                if not names.is_unread(name):
                     _values(context, call, module)
+                _mentions(context, call, module, names.is_unread(name))
 
 
 def _stand_ins(module: Module) -> Iterator[tuple[cst.Call, str]]:
@@ -42,24 +41,24 @@ def _values(context: Context, call: cst.Call, module: Module) -> None:
             context.manual(call, module, sites, "MR913", detail)
 
 
-def _mentions(context: Context, call: cst.Call, module: Module) -> None:
-    """Code that is not understood: what it binds may be anything afterwards, what it reads must stay."""
+def _mentions(context: Context, call: cst.Call, module: Module, broken: bool) -> None:
+    """Code that is not looked into may bind anything anew; what it reads must stay if it is ``broken``."""
     imported = _imported(module)
     words = {
         arg.value.value
         for arg in call.args
         if isinstance(arg.value, cst.Name)
         and arg.value.value not in imported
-        and (arg.keyword is not None or not _is_steady(context, arg.value))
+        and (arg.keyword is not None or (broken and not _is_steady(context, arg.value)))
     }
     told: set[tuple[str, frozenset[Site]]] = set()
-    part = "cell" if module.is_notebook else "block"
+    part = f"{'cell' if module.is_notebook else 'block'} that does not parse" if broken else "magic"
     for edit in context.plan.edits:
         if edit.module is module and edit.sites:
             for name in sorted(words & _variables(edit.node, module)):
                 if (name, edit.sites) not in told:
                     told.add((name, edit.sites))
-                    detail = f"a {part} that does not parse uses `{name}`"
+                    detail = f"a {part} uses `{name}`" if broken else f"a {part} may bind `{name}`"
                     context.manual(call, module, edit.sites, "MR913", detail)
 
 

@@ -21,7 +21,7 @@ _PYTHON_CELLS = frozenset(
 # Cell magics whose text is not Python of this kernel and takes nothing from it.
 _FOREIGN_CELLS = frozenset(
     "bash bigquery cmd cython file html javascript js latex markdown perl powershell pypy python python2"
-    " python3 ruby script sh sql svg system writefile".split()
+    " python3 ruby script sh shell sql svg system writefile".split()
 )
 # Line magics whose words are not names of the notebook, but for what is spelled {name} or $name.
 _PLAIN_LINES = frozenset(
@@ -43,7 +43,9 @@ _BINDING = re.compile(
     r"^[ \t]*(?:async[ \t]+)?(?:class|def|del|for|from|global|import|with)\b.*|^[^=\n]*(?<![=!<>])=(?!=)",
     re.MULTILINE,
 )
-_QUOTED = re.compile(r"(?:\"\"\"|'''|\"|')")
+_DULL = re.compile(r"[^#\"'()\[\]{}\\]+")
+# What a cell with magics must have somewhere.
+_SIGN = re.compile(r"^[ \t]*[%!?/,;]|=[ \t]*[!%]|\?[ \t]*\r?$", re.MULTILINE)
 
 
 @dataclass
@@ -52,18 +54,22 @@ class Inert:
 
     originals: dict[str, str] = field(default_factory=dict)
 
-    def magic(self, original: str, used: Iterable[str]) -> str:
+    def plain(self, original: str, used: Iterable[str] = ()) -> str:
         """A call with the names ``used``, on as many lines as ``original``."""
-        return self._call(names.magic(len(self.originals)), _names(used), original)
+        return self._call(names.magic(len(self.originals)), used, original)
+
+    def magic(self, original: str, code: str) -> str:
+        """The same of a magic that may run ``code``; the names that this may bind are keywords."""
+        return self._call(names.magic(len(self.originals)), words(code), original, code)
 
     def unread(self, original: str) -> str:
-        """The same of code that does not parse; those names it may bind are keywords as well."""
-        bound = _names(words("\n".join(_BINDING.findall(original))))
-        read = [word for word in _names(words(original)) if word not in bound]
-        arguments = [*read, *(f"{word}={word}" for word in bound)]
-        return self._call(names.unread(len(self.originals)), arguments, original)
+        """The same of code that does not parse."""
+        return self._call(names.unread(len(self.originals)), words(original), original, original)
 
-    def _call(self, name: str, arguments: Iterable[str], original: str) -> str:
+    def _call(self, name: str, used: Iterable[str], original: str, code: str = "") -> str:
+        bound = _names(_bound(code))
+        arguments = [word for word in _names(used) if word not in bound]
+        arguments += [f"{word}={word}" for word in bound]
         ends = "".join(re.findall(r"\r?\n", original))
         call = f"{name}({', '.join(arguments)}{ends})"
         self.originals[call] = original
@@ -86,14 +92,30 @@ def _names(found: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(word for word in found if not keyword.iskeyword(word)))
 
 
+def _bound(code: str) -> list[str]:
+    """The names that ``code`` may bind: those in the targets of Python, or in what looks like targets."""
+    try:
+        tree = ast.parse(code.strip())
+    except (SyntaxError, ValueError):
+        return words("\n".join(_BINDING.findall(code)))
+    nodes = list(ast.walk(tree))
+    found = [node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    found += [
+        node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ]
+    return found + [
+        (node.asname or node.name).partition(".")[0] for node in nodes if isinstance(node, ast.alias)
+    ]
+
+
 def mask(cell: str, inert: Inert) -> str:
     """``cell`` as Python, line for line."""
-    first = cell.lstrip()
-    if first.startswith("%%") and not first.rstrip().endswith("?"):
+    line = cell.lstrip().partition("\n")[0].rstrip()
+    if line.startswith("%%") and not line.endswith("?"):
         return _cell_magic(cell, inert)
     if "\n" not in cell.strip() and _AUTOMAGIC.fullmatch(cell.strip()) and not _is_python(cell):
-        return inert.magic(cell, _expanded(cell))
-    return "".join(_masked(_physical(cell), inert))
+        return inert.plain(cell, _expanded(cell))
+    return "".join(_masked(_physical(cell), inert)) if _SIGN.search(cell) else cell
 
 
 def _cell_magic(cell: str, inert: Inert) -> str:
@@ -103,9 +125,10 @@ def _cell_magic(cell: str, inert: Inert) -> str:
     word = name.group(1) if name else ""
     if word in _PYTHON_CELLS:
         head = line.removesuffix("\r")
-        return f"{cell[:start]}{inert.magic(head, words(head))}{line[len(head) :]}{end}{mask(body, inert)}"
-    used = _expanded(line) if word.lower() in _FOREIGN_CELLS else words(cell)
-    return cell[:start] + inert.magic(cell[start:], used)
+        return f"{cell[:start]}{inert.plain(head, words(head))}{line[len(head) :]}{end}{mask(body, inert)}"
+    if word.lower() in _FOREIGN_CELLS:
+        return cell[:start] + inert.plain(cell[start:], _expanded(line))
+    return cell[:start] + inert.magic(cell[start:], cell)
 
 
 def _physical(text: str) -> list[str]:
@@ -137,24 +160,23 @@ def _magic(whole: str, line: str, inert: Inert) -> tuple[str, bool] | None:
     body = whole.rstrip("\r\n")
     ending = whole[len(body) :]
     if found := _LINE.fullmatch(body):
-        indent = body[: found.start("sign")]
-        return indent + inert.magic(body[found.start("sign") :], _used(found)) + ending, True
+        return body[: found.start("sign")] + _stand_in(found, inert) + ending, True
     if (found := _ASSIGNED.fullmatch(body)) and _is_target(found["target"]):
-        call = inert.magic(body[found.start("sign") :], _used(found))
-        return found["target"] + call + ending, True
+        return found["target"] + _stand_in(found, inert) + ending, True
     stripped = line.rstrip("\r\n")
     if _HELP.fullmatch(stripped):
         start = len(stripped) - len(stripped.lstrip())
-        return stripped[:start] + inert.magic(stripped[start:], ()) + line[len(stripped) :], False
+        return stripped[:start] + inert.plain(stripped[start:]) + line[len(stripped) :], False
     return None
 
 
-def _used(found: re.Match[str]) -> list[str]:
-    """The names that a magic takes from the notebook."""
-    name = re.match(r"\w*", found["rest"])
-    if not found["sign"].startswith("%") or (name and name.group() in _PLAIN_LINES):
-        return _expanded(found["rest"])
-    return words(found["rest"][name.end() if name else 0 :])
+def _stand_in(found: re.Match[str], inert: Inert) -> str:
+    """What takes the place of a magic, from its sign to the end of the line."""
+    text, rest = found.string[found.start("sign") :], found["rest"]
+    name = re.match(r"\w*", rest)
+    if not found["sign"].startswith("%") or name is None or name.group() in _PLAIN_LINES:
+        return inert.plain(text, _expanded(rest))
+    return inert.magic(text, rest[name.end() :])
 
 
 def _is_target(text: str) -> bool:
@@ -201,14 +223,14 @@ class _State:
             self._quote = ""  # a string that is not closed; the parser will say so
 
     def _in_code(self, line: str, at: int) -> int:
+        if found := _DULL.match(line, at):
+            return found.end()
         letter = line[at]
         if letter == "#":
             return len(line)
         if letter in "\"'":
-            found = _QUOTED.match(line, at)
-            assert found is not None
-            self._quote = found.group()
-            return found.end()
+            self._quote = letter * 3 if line.startswith(letter * 3, at) else letter
+            return at + len(self._quote)
         if letter in "([{":
             self._depth += 1
         elif letter in ")]}":

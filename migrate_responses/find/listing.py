@@ -18,6 +18,7 @@ SKIPPED_DIRECTORIES = frozenset(
         ".eggs",
         ".git",
         ".hg",
+        ".ipynb_checkpoints",
         ".mypy_cache",
         ".nox",
         ".pytest_cache",
