@@ -36,7 +36,7 @@ def _values(context: Context, call: cst.Call, module: Module) -> None:
     """A magic that takes a part of an answer."""
     for arg in call.args:
         sites = {shape.site for shape in context.project.shapes(arg.value)}
-        if sites:
+        if sites and arg.keyword is None:
             detail = f"a magic uses `{context.source(arg.value, module)}`, and is not rewritten"
             context.manual(call, module, sites, "MR913", detail)
 
