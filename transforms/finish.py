@@ -49,6 +49,7 @@ def plan(context: Context) -> None:
         for shape in shapes
         if any(isinstance(value, Const) for value in context.project.values(node))
         or is_kept_by_object(context, node, module)
+        or isinstance(module.parents.get(node), cst.Element)  # of a tuple that is compared, shown, a key
     }
     for receiver, module, shapes in context.shaped:
         _read(context, receiver, module, shapes, bare, mixed)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..decide.plan import Replacement
-from ..know.kinds import DUMPS, Const, DictValue, Place, SeqValue, Shape, Site
+from ..know.kinds import DUMPS, JSON_DUMPS, Const, DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .context import Context
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
@@ -124,7 +124,7 @@ def _undump(
 def _bare(node: cst.CSTNode) -> cst.BaseExpression:
     """The answer itself, without the dump around it."""
     match node:
-        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name))) if name in DUMPS:
+        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name))) if name in DUMPS | JSON_DUMPS:
             return value
         case cst.Call(func=cst.Name(value="dict"), args=[cst.Arg(value=value)]):
             return _bare(value)

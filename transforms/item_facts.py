@@ -62,7 +62,8 @@ def answers_in(var: Var | None) -> list[Shape]:
 
 def poured_answers(value: DictValue) -> Iterator[Shape]:
     """The answer that ``dict(message)`` was made from."""
-    if isinstance(value.node, cst.Call) and not value.places:
+    written = any(place.how in WRITES for places in value.places.values() for place in places)
+    if isinstance(value.node, cst.Call) and not written:
         for source in value.merged:
             for part in source.values:
                 if isinstance(part, Shape) and part.kind in ANSWERS:

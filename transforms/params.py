@@ -72,9 +72,13 @@ class Parameter:
         )
 
     @property
-    def may_be_omitted(self) -> bool:
-        """Whether NOT_GIVEN or omit can be passed."""
-        return any(isinstance(v, External) and v.path in models.OMITTED for v in self.values)
+    def omitted_elsewhere(self) -> bool:
+        """Whether NOT_GIVEN or omit can be passed, other than by ``value or NOT_GIVEN``."""
+        return any(
+            isinstance(value, External) and value.path in models.OMITTED and not _falls_back(place)
+            for place in self.places
+            for value in (place.var.values if place.var is not None else ())
+        )
 
     def only(self, *noops: object) -> bool:
         """Whether it can only be None, omitted, or one of ``noops``."""
@@ -115,8 +119,11 @@ def _is_spelled_out(place: Place) -> bool:
     node = place.node
     value = node.value if isinstance(node, (cst.Arg, cst.DictElement)) else None
     if isinstance(value, cst.Name) and value.value != "None":
-        return place.var is not None and all(isinstance(item, External) for item in place.var.values)
-    return value is not None
+        scope = place.module.scopes.get(place.module.function(value) or place.module.tree)
+        local = scope is not None and not isinstance(scope.node, cst.Module) and value.value in scope.bound
+        known = place.var is not None and all(isinstance(item, External) for item in place.var.values)
+        return known and not local
+    return value is not None and not isinstance(value, (cst.BooleanOperation, cst.IfExp))
 
 
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
@@ -243,7 +250,22 @@ def _at_least_16(value: cst.BaseExpression) -> cst.BaseExpression:
 def _effort(parameter: Parameter) -> Action:
     if parameter.is_nothing:
         return Action("MR108", drop=True)
+    if parameter.omitted_elsewhere:
+        detail = f"`{parameter.name}` can be NOT_GIVEN, which must not get into a dict"
+        return Action("MR103", hold="manual", detail=detail)
     return Action("MR103", "reasoning", wrap=optional('{"effort": value}', parameter))
+
+
+def _falls_back(place: Place) -> bool:
+    """``effort or NOT_GIVEN``."""
+    return isinstance(place.node, (cst.Arg, cst.DictElement)) and _is_or(place.node.value)
+
+
+def _is_or(value: cst.BaseExpression) -> bool:
+    if not isinstance(value, cst.BooleanOperation) or not isinstance(value.operator, cst.Or):
+        return False
+    last = value.right.attr if isinstance(value.right, cst.Attribute) else value.right
+    return isinstance(last, cst.Name) and last.value in ("NOT_GIVEN", "omit", "None")
 
 
 def optional(template: str, parameter: Parameter) -> Callable[[cst.BaseExpression], cst.BaseExpression]:
@@ -251,6 +273,10 @@ def optional(template: str, parameter: Parameter) -> Callable[[cst.BaseExpressio
     may_be_none = parameter.may_be_none
 
     def wrap(value: cst.BaseExpression) -> cst.BaseExpression:
+        if _is_or(value) and may_be_none:  # what None stands for comes last
+            assert isinstance(value, cst.BooleanOperation)
+            given = value.left
+            return expr(f"{template} if check else rest", value=given, check=operand(given), rest=value.right)
         literal = isinstance(value, (cst.BaseString, cst.Dict, cst.Integer))
         if literal or not may_be_none:
             return expr(template, value=value)

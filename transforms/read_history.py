@@ -13,7 +13,7 @@ from ..know.kinds import Const, DictValue, External, Place, SeqValue, Shape, Sit
 from ..know.modules import Module
 from .actions import rename_key
 from .context import Context, constants
-from .item_facts import ANSWERS, Facts, Form, facts
+from .item_facts import ANSWERS, Facts, Form, facts, poured_answers
 
 _READS = frozenset({"read", "get", "contains", "pop", "delete"})
 _RESULT_NAMES = {"tool_call_id": "call_id", "content": "output"}
@@ -52,8 +52,12 @@ def is_history_read(context: Context, node: cst.CSTNode) -> bool:
     known = facts(context)
     values = context.project.values(node)
     return any(isinstance(value, DictValue) and value in known.messages for value in values) and any(
-        isinstance(value, Shape) and value.kind in ANSWERS for value in values
+        any(poured_answers(value)) if isinstance(value, DictValue) else _is_answer(value) for value in values
     )
+
+
+def _is_answer(value: object) -> bool:
+    return isinstance(value, Shape) and value.kind in ANSWERS
 
 
 def is_history(context: Context, node: cst.CSTNode, module: Module) -> bool:
@@ -141,7 +145,7 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
 
 def _form(known: Facts, value: Value) -> Form:
     if isinstance(value, DictValue):
-        return known.forms.get(value, Form.PLAIN)
+        return Form.MIXED if any(poured_answers(value)) else known.forms.get(value, Form.PLAIN)
     return Form.MIXED if isinstance(value, Shape) and value.kind in ANSWERS else Form.PLAIN
 
 
