@@ -95,7 +95,8 @@ def test_commands_are_understood(page: Path, tmp_path: Path, monkeypatch: pytest
                     path.touch()
                 else:
                     path.mkdir(exist_ok=True)
-        context = cli.commands[name].make_context(name, arguments)
+        around = click.Context(cli, **cli.context_settings)  # as in a call of the program
+        context = cli.commands[name].make_context(name, arguments, parent=around)
         assert isinstance(context, click.Context), words
 
 

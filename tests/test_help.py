@@ -60,7 +60,8 @@ def test_every_example_is_understood(words: str, tmp_path: Path, monkeypatch: py
         (tmp_path / name).write_text("", encoding="utf-8")
     command = words.split(" | ")[0].split(" < ")[0]
     name, *arguments = shlex.split(command)
-    context = cli.commands[name].make_context(name, arguments)
+    around = click.Context(cli, **cli.context_settings)  # as in a call of the program
+    context = cli.commands[name].make_context(name, arguments, parent=around)
     assert isinstance(context, click.Context)
 
 
