@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..results import Cell
 from . import names
@@ -33,6 +36,7 @@ class Notebook:
         self._data = data
         self._text = decoded(data)
         self._inert = Inert()
+        self._known_lines: dict[int, Lines] = {}
         self._margins: list[str] = []  # of each cell, what IPython takes off its lines
         self.unread: list[Unread] = []
         self._cells = list(_code_cells(self._text))
@@ -45,10 +49,20 @@ class Notebook:
 
     def place_in(self, piece: int, line: int, column: int) -> tuple[int, int, Cell]:
         """The same of a ``column`` (from 1) in a ``line`` (from 0) of the code cell ``piece``."""
-        cell = self._cells[piece]
-        at = Lines(self._text, cell.source).offset(line, column - 1)
-        row = self._text.count("\n", 0, at) + 1
-        return row, at - self._text.rfind("\n", 0, at), Cell(cell.number, line + 1, column)
+        at = self._lines(piece).offset(line, column - 1)
+        row = bisect_right(self._starts, at)
+        return row, at - self._starts[row - 1] + 1, Cell(self._cells[piece].number, line + 1, column)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the lines of the file begin."""
+        return [0, *(found.end() for found in re.finditer("\n", self._text))]
+
+    def _lines(self, piece: int) -> Lines:
+        known = self._known_lines.get(piece)
+        if known is None:
+            known = self._known_lines[piece] = Lines(self._text, self._cells[piece].source)
+        return known
 
     def _piece(self, number: int, cell: _Cell) -> Piece:
         text = cell.text
@@ -77,9 +91,10 @@ class Notebook:
         ascii_only = self._text.isascii() and "\\u" in self._text
         parts: list[str] = []
         at = 0
-        for cell, margin, old, new in zip(self._cells, self._margins, before, after, strict=True):
+        pieces = zip(self._cells, self._margins, before, after, strict=True)
+        for number, (cell, margin, old, new) in enumerate(pieces):
             if old != new:
-                lines = Lines(self._text, cell.source)
+                lines = self._lines(number)
                 text = _indented(self._inert.restore(new), margin)
                 parts += [self._text[at : cell.source.start], lines.rewritten(text, ascii_only)]
                 at = cell.source.end
