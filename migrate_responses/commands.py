@@ -344,8 +344,7 @@ def _write(request: Request, runs: Sequence[Run]) -> tuple[list[Run], list[tuple
 def _tell(request: Request, screen: Screen, result: Outcome, *, done: bool, listed: bool = False) -> None:
     """Errors to standard error; to ``screen`` the summary, and with -v each call that is not migrated."""
     errors = request.err()
-    for error in result.errors:
-        summary.finding(errors, error)
+    summary.failures(errors, result.errors)
     if request.quiet:
         return
     if request.verbose and not listed:

@@ -18,7 +18,7 @@ from migrate_responses.show.next_steps import Typed, after
 from migrate_responses.show.patch import patch
 from migrate_responses.show.report import as_table
 from migrate_responses.show.screen import Screen, visible
-from migrate_responses.show.summary import sites, summary
+from migrate_responses.show.summary import failures, sites, summary
 
 
 def applied(folder: Path, name: str, before: bytes, after: bytes) -> bytes:
@@ -200,6 +200,20 @@ def test_a_reason_behind_several_calls_is_told_once() -> None:
     held = [replace(site(Verdict.MANUAL, line=line), reasons=(reason,)) for line in (2, 7)]
     sites(Screen(stream), [*held, replace(held[0], path="b.py")])
     assert stream.getvalue() == "a.py:4:9: MR112 why; do (with 3 calls: a.py:2,7; b.py:2)\n"
+
+
+def test_many_files_with_one_trouble_are_counted() -> None:
+    stream = io.StringIO()
+    wrong = [
+        Diagnostic("MR906", f"f{number}.py", 0, 0, MANUAL, "is not in git", "do") for number in range(14)
+    ]
+    failures(Screen(stream), [*wrong, replace(wrong[0], message="is changed")])
+    lines = stream.getvalue().splitlines()
+    assert lines[9:] == [
+        "f9.py: MR906 is not in git; do",
+        "f0.py: MR906 is changed; do",
+        "4 more files: MR906 is not in git",
+    ]
 
 
 def test_what_unsafe_fixes_cannot_free_is_not_promised() -> None:

@@ -19,6 +19,7 @@ ASSUMPTIONS = (
 """The reasons that one word on the command line can take away: code, word, what endpoints it is about."""
 
 _STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
+_MOST_ALIKE = 10
 _ASIDE = 34  # columns of a command; a longer one has its purpose on the next line
 
 
@@ -29,6 +30,18 @@ def finding(screen: Screen, diagnostic: Diagnostic, aside: str = "") -> None:
         message = f"{message.rstrip('.')}; {diagnostic.next_step}"
     where = ((diagnostic.place, "bold"), ": ") if diagnostic.path else ()
     screen.line(*where, (diagnostic.code, _STYLES[diagnostic.level]), f" {message}{aside}", hang=4)
+
+
+def failures(screen: Screen, found: Iterable[Diagnostic]) -> None:
+    """What went wrong, a line each; where one thing is wrong with many files, only the first are named."""
+    alike: Counter[tuple[str, str]] = Counter()
+    for error in found:
+        alike[error.code, error.message] += 1
+        if alike[error.code, error.message] <= _MOST_ALIKE:
+            finding(screen, error)
+    for (code, message), count in alike.items():
+        if count > _MOST_ALIKE:
+            screen.line(f"{many(count - _MOST_ALIKE, 'more file')}: ", (code, "red"), f" {message}", hang=4)
 
 
 def sites(screen: Screen, found: Iterable[SiteResult]) -> None:
