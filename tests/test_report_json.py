@@ -18,7 +18,7 @@ from migrate_responses.show.document import JSON_VERSION, as_json, document
 from migrate_responses.show.since import compare
 from tests.reports import EVERYTHING, HEAD, call, report
 
-SCHEMA = json.loads((files("migrate_responses.show") / "report.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((files("migrate_responses") / "schemas" / "report.json").read_text(encoding="utf-8"))
 
 
 def strict(schema: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The report as JSON: ``report.schema.json`` beside this file is its form, docs/json.md its description."""
+"""The report as JSON: ``schemas/report.json`` is its form, docs/json.md its description."""
 
 from __future__ import annotations
 
