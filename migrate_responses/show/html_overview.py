@@ -76,13 +76,14 @@ def progress(report: Report, moved: int) -> Html:
     """
     counts = Counter(site.verdict for site in report.outcome.sites)
     openai = sum(counts[verdict] for verdict in OF_OPENAI)
+    ready = counts[Verdict.MIGRATED]
     parts = {"moved": moved} | {verdict.value: counts[verdict] for verdict in Verdict}
     legend = [_moved(moved) if moved else None]
     legend += [_legend(verdict, counts[verdict]) for verdict in _LEGEND if counts[verdict]]
     if openai:
         lead = joined(
             (
-                tag("strong", f"{counts[Verdict.MIGRATED]:,}"),
+                tag("strong", f"{ready:,}", class_=None if ready else "none"),
                 f" of {many(openai, 'call')} can be migrated now",
             )
         )
@@ -167,14 +168,14 @@ def _steps(report: Report) -> Iterator[tuple[object, ...]]:
         calls = many(counts[Verdict.UNSAFE], "call")
         yield f"Read what may change for {calls}, then: ", command("migrate-responses apply --unsafe-fixes")
     for code, word, where in ASSUMPTIONS:
-        count = sum(any(reason.code == code for reason in site.reasons) for site in sites)
-        if count:
-            link = tag("a", many(count, "call"), href=f"#rule={code}")
-            option = command(f"--assume-responses {word}")
+        concerned = [{reason.code for reason in site.reasons} for site in sites]
+        count, alone = sum(code in codes for codes in concerned), concerned.count({code})
+        if alone:
+            calls = many(alone, "call")
             yield (
-                link,
+                tag("a", calls, href=f"#rule={code}") if alone == count else calls,
                 f" may be free to move: they go to an endpoint {where}. If it serves /responses: ",
-                option,
+                command(f"--assume-responses {word}"),
             )
     held = [site for site in sites if site.verdict is Verdict.MANUAL]
     if held:

@@ -56,8 +56,12 @@ function draw(details) {
     const path = one(`.file[data-file="${file}"]`).dataset.path;
     if (file !== own) diffs.append(make("p", "other-file", path));
     const hunks = hunksOf(file);
-    const wanted = views.split(",").filter(Boolean).map((name) => view(hunks, name));
-    diffs.append(table(path, wanted, file === own ? details.dataset.line : ""));
+    const shown = views.split(",").filter(Boolean).map((name) => view(hunks, name));
+    while (shown.length) { // what stays is told in one column, what changes as the reader wants it
+      const next = shown.findIndex((hunk) => hunk[2] !== shown[0][2]);
+      const alike = shown.splice(0, next < 0 ? shown.length : next);
+      diffs.append(table(path, alike, file === own ? details.dataset.line : ""));
+    }
   }
   details.append(diffs);
 }
@@ -122,11 +126,17 @@ function numberCell(number) {
 
 function codeCell(runs, side) {
   const cell = make("td", runs ? `code ${side}` : "code void");
+  const indent = runs?.length ? /^\s*/.exec(runs[0])[0] : "";
+  if (indent) {
+    cell.append(make("span", "indent", indent));
+    cell.style.setProperty("--indent", `${indent.replaceAll("\t", "    ").length}ch`);
+  }
   for (let at = 0; runs && at < runs.length; at += 2) {
+    const text = at ? runs[at] : runs[at].slice(indent.length);
     const style = runs[at + 1] % STYLES.length;
     const changed = runs[at + 1] >= STYLES.length;
-    if (!style && !changed) cell.append(runs[at]);
-    else cell.append(make(changed ? "mark" : "span", STYLES[style], runs[at]));
+    if (!style && !changed) cell.append(text);
+    else if (text) cell.append(make(changed ? "mark" : "span", STYLES[style], text));
   }
   return cell;
 }
