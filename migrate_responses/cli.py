@@ -267,7 +267,7 @@ def report(
     from migrate_responses import commands
 
     if place is not None:
-        return commands.explain_flow(request, output, *place)
+        return commands.explain_flow(request, form, output, *place)
     return commands.report(request, form, output, since, dated)
 
 

@@ -186,14 +186,20 @@ def report(request: Request, form: str, output: str | None, since: tuple[str, ..
     return _status(0, result)
 
 
-def explain_flow(request: Request, output: str | None, path: str, line: int) -> int:
+def explain_flow(request: Request, form: str, output: str | None, path: str, line: int) -> int:
     """All that is known of the call at ``line`` of ``path``, and of what goes together with it."""
     from migrate_responses.show import flow, formats
 
+    if form not in ("terminal", "prompt"):
+        raise click.UsageError("--explain-flow goes with --format terminal or prompt.")
     runs = _migrate(request)
     found = formats.Report(outcome(runs), request.options, sources(runs))
     path = os.path.relpath(path).replace(os.sep, "/")
     with _output(output) as stream:
+        if form == "prompt" and (about := flow.sites_at(found, path, line)):
+            found = replace(found, outcome=replace(found.outcome, sites=tuple(about)))
+            formats.show(found, form, stream, request.no_color)
+            return _status(0, found.outcome)
         if flow.explain(Screen(stream, request.no_color), found, path, line):
             return _status(0, found.outcome)
     others = ", ".join(map(str, flow.nearest(found, path, line)[:5]))

@@ -88,3 +88,18 @@ def test_excerpts() -> None:
     assert found.excerpt("a.py", 4, 9) == []
     assert found.excerpt("b.py", 1, 9) == []
     assert found.excerpt("nowhere.py", 1, 9) == []
+
+
+def test_the_work_order_of_one_call(project: Path) -> None:
+    text = run("--format=prompt", "--explain-flow=app/stopped.py:10", status=2).stdout
+    assert text.startswith("# 1 work order: ")
+    assert "## Order 1: `app/stopped.py:7:14` in `stopped`" in text
+    assert (
+        run("--format=prompt", "--explain-flow=app/ready.py:7", status=2).stdout == "Nothing is held back.\n"
+    )
+    assert (
+        "no call has to do with line 1"
+        in run("--format=prompt", "--explain-flow=moved.py:1", status=2).stderr
+    )
+    error = run("--format=sarif", "--explain-flow=app/stopped.py:7", status=2).stderr
+    assert "--explain-flow goes with --format terminal or prompt" in error

@@ -42,6 +42,16 @@ def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
     return bool(numbers or alone)
 
 
+def sites_at(report: Report, path: str, line: int) -> list[SiteResult]:
+    """The calls that line ``line`` of ``path`` has to do with."""
+    numbers = set(_flows_at(report, path, line))
+    return [
+        site
+        for site in report.outcome.sites
+        if (site.flow in numbers if site.flow else (site.path, site.line) == (path, line))
+    ]
+
+
 def nearest(report: Report, path: str, line: int) -> list[int]:
     """The lines of the calls in ``path``, the ones closest to ``line`` first."""
     lines = {site.line for site in report.outcome.sites if site.path == path}
