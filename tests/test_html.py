@@ -167,6 +167,16 @@ def test_an_installed_package_has_all_its_files() -> None:
     assert others <= packaged
 
 
+def test_the_pictures_are_small_and_fetch_nothing() -> None:
+    pictures = Path(__file__).parent.parent / "docs" / "pictures"
+    assert {path.name for path in pictures.iterdir()} == {"report.png", "report-dark.png", "terminal.svg"}
+    for path in pictures.iterdir():
+        assert path.stat().st_size < 200_000, path
+    drawn = (pictures / "terminal.svg").read_text("utf-8")
+    assert "migrate-responses apply" in drawn.replace("&#160;", " ")
+    assert not re.search(r"@import|src|href|url\((?!#)", drawn)
+
+
 # -- what it tells
 
 
