@@ -22,8 +22,8 @@ def plan(context: Context) -> None:
     """Hold back the flows of a file that reads such a field of something unknown."""
     for module in dict.fromkeys(site.module for site in context.sites):
         sites = [site for site in context.sites if site.module is module]
-        for node in module.of(cst.Attribute, cst.Subscript):
-            if _is_telling(node, module) and _is_unknown(context, node, module):
+        for node in module.of(cst.Attribute, cst.Subscript, cst.Call):
+            if _is_code(node) or (_is_telling(node, module) and _is_unknown(context, node, module)):
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
                 for site in _with_such(context, node, sites):  # one says nothing about another
@@ -47,6 +47,17 @@ def _is_telling(node: cst.CSTNode, module: Module) -> bool:
             return name in _TELLING
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
             return key_text(key) in _TELLING
+        case _:
+            return False
+
+
+def _is_code(node: cst.CSTNode) -> bool:
+    """``eval("response.choices[0]")``."""
+    match node:
+        case cst.Call(
+            func=cst.Name(value="eval" | "exec"), args=[cst.Arg(value=cst.SimpleString() as text), *_]
+        ):
+            return any(f".{name}" in key_text(text) for name in _TELLING)
         case _:
             return False
 

@@ -74,9 +74,10 @@ _DISPLAY = tuple(
 )
 # Modelled in know.foreign: the value goes on in the result, it does not escape.
 _MODELLED = (
-    frozenset(models.IDENTITY) | models.SEQUENCES | models.CLIENT_WRAPPERS | frozenset(models.RUNNERS)
+    frozenset(models.IDENTITY) | models.TASKS | models.WAITS | models.SEQUENCES | models.CLIENT_WRAPPERS | frozenset(models.RUNNERS)
 ) | frozenset(
-    "functools.partial builtins.dict builtins.getattr builtins.setattr builtins.next builtins.anext"
+    "functools.reduce itertools.starmap itertools.zip_longest itertools.groupby heapq.nlargest"
+    " heapq.nsmallest functools.partial builtins.dict builtins.getattr builtins.setattr builtins.next builtins.anext"
     " builtins.enumerate builtins.zip builtins.map asyncio.gather builtins.len builtins.bool builtins.super"
     " threading.Thread builtins.min builtins.max builtins.any builtins.all builtins.sum builtins.range"
     " json.loads contextvars.ContextVar".split()
@@ -193,6 +194,7 @@ class Escapes:
                         path in _MODELLED
                         or tail in models.RUNNER_METHODS
                         or tail in models.IDENTITY_METHODS
+                        or tail == "create_task"
                         or tail == "map"
                     ):
                         continue

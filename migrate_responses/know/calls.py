@@ -350,7 +350,7 @@ class Calls(Semantics):
             self.solver.add(call.result, [Typed("str")])
         elif name in ("split", "splitlines", "rsplit", "partition", "rpartition"):
             self.solver.add(call.result, [SeqValue(call.node, call.module, "list", self.fresh(Typed("str")))])
-        else:
+        elif hasattr(str, name) or hasattr(bytes, name):  # of a text without that method there is no result
             self.solver.add(call.result, [Typed("object")])
 
     def _shape_method(self, method: Method, shape: Shape, call: Invocation) -> None:

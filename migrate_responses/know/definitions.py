@@ -24,7 +24,6 @@ from .kinds import (
 )
 from .modules import Index, Module
 
-
 # Methods that get the class without being told to.
 _OF_CLASSES = frozenset({"__init_subclass__", "__class_getitem__"})
 

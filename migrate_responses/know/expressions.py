@@ -367,8 +367,10 @@ class Expressions:
         self.assign(node.target, var)
         return var
 
-    def _pass(self, node: cst.Await) -> Var:
-        return self.expression(node.expression)
+    def _await(self, node: cst.Await) -> Var:
+        var = Var()
+        self.project.awaited(self.expression(node.expression), var)
+        return var
 
     def _yield(self, node: cst.Yield) -> Var:
         function = self.function
@@ -482,6 +484,6 @@ _BUILDERS: dict[type[cst.CSTNode], Callable[[Expressions, Any], Var]] = {
     cst.Comparison: Expressions._truth,
     cst.UnaryOperation: Expressions._truth,
     cst.NamedExpr: Expressions._named,
-    cst.Await: Expressions._pass,
+    cst.Await: Expressions._await,
     cst.Yield: Expressions._yield,
 }

@@ -9,8 +9,8 @@ import libcst as cst
 
 from . import models
 from . import modules as syntax
-from .calls import Calls
 from .graph import Var
+from .iterating import Iterating
 from .kinds import (
     Argument,
     Bound,
@@ -35,7 +35,7 @@ from .kinds import (
 from .modules import Module
 
 
-class Foreign(Calls):
+class Foreign(Iterating):
     """What calling, and being decorated by, something external gives."""
 
     def __init__(self) -> None:
@@ -56,7 +56,9 @@ class Foreign(Calls):
             for argument in arguments[1:] if path in models.FILTERS else arguments:
                 if argument.keyword in (None, "*"):
                     self.derive(call.node, call.module, argument.var, call.result)
-            self._look_at_each(path, call)
+            self.look_at_each(path, call)
+            if not any(argument.keyword in (None, "*") for argument in arguments):
+                self.solver.add(call.result, [SeqValue(call.node, call.module, "list", Var())])
         elif path.rpartition(".")[0] in models.STATE and arguments:
             self._state(callee, call)
         elif path == "contextvars.ContextVar":
@@ -66,10 +68,10 @@ class Foreign(Calls):
         elif path == "functools.partial" and arguments:
             self._partial(call)
         elif path in models.INJECTED and arguments:
-            self._run_in(call, arguments[0].var, [], call.result)
+            self.run_in(call, arguments[0].var, [], call.result)
         elif path in models.RUNNERS or path.rpartition(".")[2] in models.RUNNER_METHODS:
             tail = path.rpartition(".")[2]
-            self._run(call, models.RUNNERS.get(path, models.RUNNER_METHODS.get(tail, 0)), tail)
+            self.run(call, models.RUNNERS.get(path, models.RUNNER_METHODS.get(tail, 0)), tail)
         elif path == "builtins.dict":
             self.keyword_dict(call, call.result)
         elif path in models.TEXT_FUNCTIONS:
@@ -87,11 +89,6 @@ class Foreign(Calls):
             self.solver.add(call.result, [Typed("str")])
         elif not self._call_builtin(path, call):
             self._call_unknown(path, call)
-
-    def _run_in(self, call: Invocation, function: Var, arguments: list[Argument], result: Var) -> None:
-        """The functions in ``function`` are run with ``arguments`` by what is called at ``call``."""
-        inner = Invocation(call.node, call.module, arguments, result, call.scope)
-        self.solver.watch(function, lambda found: self._forward(found, inner, call))
 
     def _json_loads(self, call: Invocation) -> None:
         """``json.loads(resp.model_dump_json())`` is the dumped answer; other text is anything."""
@@ -116,7 +113,7 @@ class Foreign(Calls):
             if item.keyword == "default":
                 self.solver.flow(item.var, call.result)
             elif item.keyword == "default_factory":
-                self._run_in(call, item.var, [], call.result)
+                self.run_in(call, item.var, [], call.result)
 
     def _context_variable(self, call: Invocation) -> None:
         cell = SeqValue(call.node, call.module, "cell", Var())
@@ -157,18 +154,6 @@ class Foreign(Calls):
 
         self.solver.watch(call.arguments[0].var, on)
 
-    def _run(self, call: Invocation, position: int, name: str) -> None:
-        """``to_thread(f, *args)`` and ``executor.submit(f, *args)``."""
-        if position >= len(call.arguments):
-            return
-        function, rest = call.arguments[position], call.arguments[position + 1 :]
-        result = call.result
-        if name in ("submit", "apply_async"):
-            result = Var()
-            future = SeqValue(call.node, call.module, "future", result)
-            self.solver.add(call.result, [future])
-        self._run_in(call, function.var, rest, result)
-
     def _getenv(self, call: Invocation) -> None:
         name = None
         for value in call.arguments[0].var.values:
@@ -180,7 +165,6 @@ class Foreign(Calls):
     def _call_builtin(self, path: str, call: Invocation) -> bool:
         """Functions with a meaning of their own; whether ``path`` is one of them."""
         arguments = call.arguments
-        first = arguments[0].var if arguments else None
         match path:
             case "builtins.super":
                 pass
@@ -190,80 +174,9 @@ class Foreign(Calls):
                 self._setattr(call)
             case "builtins.print" | "builtins.type" | "builtins.id":
                 pass
-            case "builtins.next" | "builtins.anext" | "builtins.min" | "builtins.max" if first is not None:
-                self.spread(first, call.result)
-                for argument in arguments[1:] if arguments[0].keyword is None else ():
-                    if argument.keyword in (None, "default"):
-                        self.solver.flow(argument.var, call.result)
-                self._look_at_each(path, call)
-            case "builtins.enumerate" if first is not None:
-                pair = SeqValue(call.node, call.module, "tuple", Var())
-                pair.items = {0: self.fresh(Typed("int")), 1: Var()}
-                self.spread(first, pair.items[1])
-                self.solver.add(
-                    call.result, [SeqValue(call.node, call.module, "generator", self.fresh(pair))]
-                )
-            case "builtins.zip":
-                row = SeqValue(call.node, call.module, "tuple", Var())
-                for position, argument in enumerate(arguments):
-                    item = row.items[position] = Var()
-                    self.spread(argument.var, item)
-                self.solver.add(call.result, [SeqValue(call.node, call.module, "generator", self.fresh(row))])
-            case "asyncio.gather":
-                self._gather(call)
-            case "builtins.map":
-                self._map(call)
-            case "threading.Thread":
-                self._thread(call)
-            case _ if path.endswith(".map"):
-                self._map(call)
-            case _ if path.rpartition(".")[2] in models.IDENTITY_METHODS:
-                self.flow_argument(call, 0)
             case _:
-                return False
+                return self.iterate_over(path, call) or self.run_together(path, call)
         return True
-
-    def _gather(self, call: Invocation) -> None:
-        gathered = SeqValue(call.node, call.module, "list", Var())
-        for position, argument in enumerate(call.arguments):
-            if argument.keyword == "*":
-                self.join(gathered, argument.var)
-            elif argument.keyword is None:
-                self.solver.flow(argument.var, gathered.element)
-                gathered.items[position] = argument.var
-        self.solver.add(call.result, [gathered])
-
-    def _map(self, call: Invocation) -> None:
-        if len(call.arguments) < 2:
-            return
-        mapped = SeqValue(call.node, call.module, "generator", Var())
-        passed: list[Argument] = []
-        for argument in call.arguments[1:]:
-            if argument.keyword is None:
-                item = Var()
-                self.spread(argument.var, item)
-                passed.append(Argument(None, item, argument.node))
-        self._run_in(call, call.arguments[0].var, passed, mapped.element)
-        self.solver.add(call.result, [mapped])
-
-    def _thread(self, call: Invocation) -> None:
-        target, args = call.named("target"), call.named("args")
-        passed = [Argument("*", args.var, args.node)] if args is not None else []
-        keywords = call.named("kwargs")
-        if keywords is not None:
-            passed.append(Argument("**", keywords.var, keywords.node))
-        if target is not None:
-            self._run_in(call, target.var, passed, Var())
-        self.solver.add(call.result, [External("threading.Thread()")])
-
-    def _look_at_each(self, path: str, call: Invocation) -> None:
-        """``sorted(xs, key=f)`` and ``filter(f, xs)`` call ``f`` with each element."""
-        key = call.named("key")
-        positional = [argument for argument in call.arguments if argument.keyword is None]
-        if path in models.FILTERS and len(positional) > 1:
-            self.call_with_elements(positional[0].var, positional[1].var, call)
-        elif key is not None and positional:
-            self.call_with_elements(key.var, positional[0].var, call)
 
     def _setattr(self, call: Invocation) -> None:
         owner, key, value = call.arguments[:3]

@@ -45,8 +45,6 @@ INJECTED = ("fastapi.Depends", "fastapi.Security", "fastapi.params.Depends", "fa
 # Calls whose result is (as far as values go) their argument number N.
 IDENTITY: dict[str, int] = {
     "asyncio.run": 0,
-    "asyncio.create_task": 0,
-    "asyncio.ensure_future": 0,
     "asyncio.wait_for": 0,
     "asyncio.shield": 0,
     "anyio.run": 0,
@@ -66,7 +64,10 @@ IDENTITY: dict[str, int] = {
     "functools.wraps()": 0,
     "dataclasses.field": -1,
 }
-IDENTITY_METHODS: dict[str, int] = {"run_until_complete": 0, "create_task": 0, "add_task": 0}
+IDENTITY_METHODS: dict[str, int] = {"run_until_complete": 0, "add_task": 0}
+# They make a task of a coroutine; the method of loops and task groups is known by its name.
+TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "anyio.create_task"})
+WAITS = frozenset({"asyncio.wait", "concurrent.futures.wait"})
 
 # Places of a framework that hold what the project puts there until the project takes it back.
 STATE = frozenset(
@@ -88,6 +89,7 @@ SEQUENCES = frozenset(
 ) | {
     "collections.deque",
     "itertools.chain",
+    "itertools.cycle",
     "itertools.islice",
     "asyncio.as_completed",
     "concurrent.futures.as_completed",
