@@ -217,7 +217,11 @@ def test_a_notebook_that_only_reads_an_answer_is_taken_in(tmp_path: Path) -> Non
 
 def test_a_notebook_is_searched_line_by_line() -> None:
     text = searchable("a.ipynb", notebook("import os\nfrom a import b", '    x = "y"'))
-    assert {b"import os", b"from a import b", b'    x = "y"'} <= {
-        line.rstrip(b'",') + b'"' * (b"=" in line) for line in text.split(b"\n")
-    }
+    assert text == b'# Title\nimport os\nfrom a import b\n    x = "y"\n'
+    book = json.loads(notebook("import os"))
+    book["cells"][1]["outputs"] = [{"text": ["from out import put\n"]}]
+    assert b"put" not in searchable("a.ipynb", json.dumps(book, indent=2).encode())
+    book["cells"][1]["source"] = "import os\nimport re"
+    assert searchable("a.ipynb", json.dumps(book, indent=2).encode()) == b"# Title\nimport os\nimport re\n"
+    assert b"\nimport re" in searchable("a.ipynb", json.dumps(book).encode())
     assert searchable("a.py", b'"\\n') == b'"\\n'

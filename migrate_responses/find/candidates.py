@@ -8,7 +8,8 @@ import stat
 
 from migrate_responses.documents.names import is_notebook
 
-_QUOTE = re.compile(rb'^[ \t]*"|",?\r?$', re.MULTILINE)
+_OUTPUTS = re.compile(rb'^([ \t]*)"outputs": \[\r?\n.*?^\1\]', re.MULTILINE | re.DOTALL)
+_SOURCE = re.compile(rb'^[ \t]*(?:"(?:source|input)": )?"((?:[^"\\\n]|\\.)*)",?\r?$', re.MULTILINE)
 
 # Without O_NONBLOCK, opening a pipe that has taken a file's place would wait for a writer for ever.
 _FLAGS = (
@@ -45,8 +46,9 @@ def searchable(name: str, data: bytes) -> bytes:
     """``data`` with the code of a notebook as lines of Python, near enough for words and imports."""
     if not is_notebook(name):
         return data
-    lines = data.replace(rb"\n", b"\n").replace(rb"\t", b"\t").replace(rb"\"", b'"')
-    return _QUOTE.sub(b"", lines)
+    found = _SOURCE.findall(_OUTPUTS.sub(b"", data)) or [data]  # laid out as usual, or not
+    lines = b"".join(line if line.endswith(rb"\n") else line + rb"\n" for line in found)
+    return lines.replace(rb"\n", b"\n").replace(rb"\t", b"\t").replace(rb"\"", b'"')
 
 
 def matters(data: bytes) -> bool:
