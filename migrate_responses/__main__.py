@@ -7,10 +7,11 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line; an interruption is quiet even while it is still being loaded."""
+    """Run the command line; an interruption takes one line even while it is still being loaded."""
     try:
         from migrate_responses import cli
     except KeyboardInterrupt:
+        sys.stderr.write("\rInterrupted; nothing was written.\n")
         sys.exit(130)
     cli.main()
 
