@@ -49,7 +49,7 @@ def plan(context: Context) -> None:
         for shape in shapes
         if any(isinstance(value, Const) for value in context.project.values(node))
         or is_kept_by_object(context, node, module)
-        or isinstance(module.parents.get(node), cst.Element)  # of a tuple that is compared, shown, a key
+        or _is_element(node, module)
     }
     for receiver, module, shapes in context.shaped:
         _read(context, receiver, module, shapes, bare, mixed)
@@ -99,6 +99,17 @@ def _read(
         context.edit(reading.whole, module, sites, _laid_out(text, module) if alone else text, code)
     else:
         context.edit(reading.whole, module, sites, replace_read(same), "MR311")
+
+
+def _is_element(node: cst.CSTNode, module: Module) -> bool:
+    """Whether the value is part of a tuple or list that can be compared, shown, or a key: not just unpacked."""
+    element = module.parents.get(node)
+    display = module.parents.get(element) if isinstance(element, cst.Element) else None
+    assign = module.parents.get(display) if display is not None else None
+    unpacked = isinstance(assign, cst.Assign) and all(
+        isinstance(target.target, (cst.Tuple, cst.List)) for target in assign.targets
+    )
+    return display is not None and not unpacked
 
 
 def is_simple_response(node: cst.BaseExpression) -> bool:

@@ -11,14 +11,17 @@ import libcst as cst
 from ..know.kinds import (
     DictValue,
     External,
+    Instance,
     SeqValue,
     Site,
     Unknown,
+    Value,
 )
 from ..know.modules import Module
 from .actions import Action, act
 from .context import Context, Keyword, is_none
 from .instructions import hoist_local, inline, local_list
+from .part_objects import writes_part_objects
 from .sent import KEYS, PLAIN_ROLES, elements_of, messages_of, roles, writes_items
 
 _NULLABLE_KEYS = frozenset(
@@ -115,12 +118,27 @@ def _origin(context: Context, site: Site) -> None:
     """Messages from outside are taken as plain, unless something speaks against it (trap B25)."""
     request = context.request(site)
     values = [*request.values("messages"), *elements_of(context, site)]
-    unknown = [value for value in values if isinstance(value, (Unknown, External))]
+    unknown = [value for value in values if _is_untold(value)]
     if not request.written("messages") and not request.untracked:
         return
-    if (unknown or not values) and (request.passes_tools or writes_items(context, site)):
+    if not unknown and values:
+        return
+    if request.passes_tools or writes_items(context, site) or writes_part_objects(context, site):
         item = request.written("messages")
         node = item[0].place.node if item else site.node
         module = item[0].place.module if item else site.module
         why = unknown[0].why if unknown and isinstance(unknown[0], Unknown) else "code this tool does not see"
         context.unsafe(node, module, [site], "MR204", f"some messages come from {why}")
+
+
+def _is_untold(value: Value) -> bool:
+    """Whether ``value`` may hold messages that nobody here writes out."""
+    if isinstance(value, SeqValue):
+        if isinstance(value.node, cst.ListComp) and not value.element.values and not value.derived:
+            return True  # made of something that could not be followed
+        return any(
+            isinstance(inner, Instance) and "__iter__" not in inner.type.members
+            for source in value.derived
+            for inner in source.values
+        )
+    return isinstance(value, (Unknown, External, Instance))

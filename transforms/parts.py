@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ..know.heap import is_text
-from ..know.kinds import Const, DictValue, External, Place, SeqValue, Shape, Site, Unknown, Value
+from ..know.kinds import Const, DictValue, External, Instance, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module
 from . import part_reads
 from .actions import key_node
@@ -76,6 +76,8 @@ def _may_hold_parts(listed: SeqValue) -> bool:
     found = _elements(listed)
     if any(isinstance(value, DictValue) and _is_typed(value) for value in found):
         return True
+    if any(isinstance(value, Instance) for value in found):
+        return True  # of a class whose dicts are made out of sight
     return (
         listed.type != "tuple"
         and any(

@@ -1,0 +1,56 @@
+"""Parts of messages that objects of the project stand for: their dicts are made out of sight.
+
+A ``TextPart(type="text", text=...)``, a dataclass or model with a field ``type`` that says ``"image_url"``:
+what they are turned into by ``asdict`` or ``model_dump`` cannot be rewritten, so messages that are not
+written out may hold the old parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+import libcst as cst
+
+from ..know.kinds import Site
+from ..know.modules import Module, walk
+from .context import Context
+
+# A part's type -> the key beside it that tells it from other things with a type.
+_PARTS = {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"}
+
+
+def writes_part_objects(context: Context, site: Site) -> bool:
+    """Whether the program of ``site`` makes parts as objects."""
+    known = context.memo.setdefault("part objects", {})
+    assert isinstance(known, dict)
+    for module in context.project.program(site.module):
+        if module not in known:
+            known[module] = any(_parts(module))
+        if known[module]:
+            return True
+    return False
+
+
+def _parts(module: Module) -> Iterator[bool]:
+    for call in module.of(cst.Call):
+        if isinstance(call, cst.Call) and not (isinstance(call.func, cst.Name) and call.func.value == "dict"):
+            given = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
+            yield _is_part(given.get("type"), given.keys())
+    for node in module.of(cst.ClassDef):
+        if isinstance(node, cst.ClassDef):
+            fields = dict(_fields(node))
+            kinds = walk(fields["type"]) if "type" in fields else ()
+            yield any(_is_part(value, fields.keys()) for value in kinds)
+
+
+def _is_part(value: cst.CSTNode | None, names: Container[str]) -> bool:
+    kind = value.evaluated_value if isinstance(value, cst.SimpleString) else None
+    return isinstance(kind, str) and _PARTS.get(kind, "") in names
+
+
+def _fields(node: cst.ClassDef) -> Iterator[tuple[str, cst.CSTNode]]:
+    """The annotated fields of a class, each with its whole declaration."""
+    for line in node.body.body:
+        for part in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if isinstance(part, cst.AnnAssign) and isinstance(part.target, cst.Name):
+                yield part.target.value, part
