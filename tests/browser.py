@@ -214,7 +214,13 @@ class Browser:
 
     def value(self, expression: str) -> Any:
         """What an expression comes to on the page."""
-        given = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        given = self.call(
+            "Runtime.evaluate",
+            expression=expression,
+            returnByValue=True,
+            awaitPromise=True,
+            allowUnsafeEvalBlockedByCSP=False,  # the page's policy holds for what is asked here, too
+        )
         if "exceptionDetails" in given:
             raise Failure(str(given["exceptionDetails"]))
         return given["result"].get("value")

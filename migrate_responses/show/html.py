@@ -53,6 +53,8 @@ def _head(report: Report, style: str, script: str) -> Html:
         f"style-src '{_hash(style)}'",
         "base-uri 'none'",
         "form-action 'none'",
+        "require-trusted-types-for 'script'",  # no text becomes markup or code, not even by the own script
+        "trusted-types 'none'",
     )
     meta = tag("meta", charset="utf-8")
     secure = tag("meta", http_equiv="Content-Security-Policy", content="; ".join(policy))

@@ -143,7 +143,7 @@ class Sites:
         yield self._reasons(site)
         yield self._applied(site)
         yield self._together(site)
-        if self.report.links:
+        if self.report.links.startswith(("https://", "http://")):
             yield tag(
                 "p", tag("a", "In the repository", href=self._address(site), rel="noreferrer"), class_="there"
             )
