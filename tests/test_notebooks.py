@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -113,6 +113,7 @@ def test_nothing_to_do_changes_nothing() -> None:
     assert run(data)[0] is data or run(data)[0] == data
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet=st.sampled_from('ab"\\n\né😀\t/#'), max_size=12), max_size=6), st.data())
 def test_lines_say_what_they_are_told(strings: list[str], data: st.DataObject) -> None:
     """However a text was written, new lines read back as they are, and the same lines change nothing."""
