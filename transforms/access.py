@@ -160,6 +160,8 @@ def _refuse(context: Context, read: Read, sites: set[Site], part: Kind | None, s
         code, why = "MR115", "is read another way: `output[].content[].logprobs`"
     elif part is not None or read.name in _OLD_FIELDS:
         code, why = "MR304", "has no Responses equivalent"
+    elif read.name in _FOREIGN_FIELDS:
+        code, why = "MR304", "is what other providers add to the answer"
     elif read.name in stored:
         code, why = "MR307", "is set by this code on the old answer"
     else:
@@ -168,6 +170,10 @@ def _refuse(context: Context, read: Read, sites: set[Site], part: Kind | None, s
 
 
 # -- whole parts -------------------------------------------------------------------------
+
+
+# The reasoning of providers that serve the old API; OpenAI never sent it.
+_FOREIGN_FIELDS = frozenset({"reasoning_content", "reasoning", "reasoning_details", "citations"})
 
 
 def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:

@@ -16,6 +16,7 @@ from .snippets import entry, expr, is_simple, key_of, string
 from .splice import dedented
 
 _NAMES = {"id": "call_id"}
+_READS = frozenset({"get", "contains"})
 
 
 def expand(context: Context, known: Facts, message: DictValue) -> None:
@@ -36,10 +37,10 @@ def expand(context: Context, known: Facts, message: DictValue) -> None:
             "an assistant message with calls that cannot be written out as items",
         )
         return
-    if any(place.how not in ("literal", "keyword") for places in message.places.values() for place in places):
-        context.manual(
-            node, module, sites, "MR506", "an assistant message with calls is changed after it is made"
-        )
+    hows = {place.how for places in message.places.values() for place in places} - {"literal", "keyword"}
+    if hows:
+        later = "changed after it is made" if hows - _READS else "read as a dict"
+        context.manual(node, module, sites, "MR506", f"an assistant message with calls is {later}")
         return
     for key in message.places:
         if key not in ("role", "content", "tool_calls", "refusal", "function_call", "name", "audio"):
