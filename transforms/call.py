@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..know.graph import Var
 from ..know.kinds import Resource, Site
 from ..know.modules import Module
-from .context import Context, is_none
+from .context import WRITES, Context, Keyword, constants, is_none
 from .listing import append
-from .snippets import keyword
+from .snippets import expr, keyword
 
 
 def plan(context: Context) -> None:
@@ -71,6 +72,7 @@ def _store(context: Context, site: Site) -> None:
         return
     stored = request.named("store")
     if stored and not all(is_none(item.place.var) for item in stored):
+        _maybe_stored(context, site, stored)
         return
     if stored:  # store=None means the default, which is the other one now
         for item in stored:
@@ -83,6 +85,41 @@ def _store(context: Context, site: Site) -> None:
         return
     node = site.invocation.inner or site.node
     context.edit(node, site.module, [site], _write_store, "MR107")
+
+
+def _maybe_stored(context: Context, site: Site, stored: list[Keyword]) -> None:
+    """Where ``store`` is given at times only, the other times must go on storing nothing."""
+    for item in stored:
+        place = item.place
+        if isinstance(place.node, cst.Arg) and item.holder is None:
+            if not _is_decided(place.var):
+                context.edit(place.node, place.module, [site], _as_bool, "MR107")
+        elif place.how in WRITES and not _is_always_in(item):
+            detail = f"`{context.source(place.node, place.module)}` decides `store` for some requests only"
+            context.manual(place.node, place.module, [site], "MR107", detail)
+
+
+def _is_decided(var: Var | None) -> bool:
+    """Whether ``store`` is True or False, and nothing that stands for the default."""
+    found = constants(var)
+    return found is not None and bool(found) and all(isinstance(value, bool) for value in found)
+
+
+def _is_always_in(item: Keyword) -> bool:
+    """Whether a dict has the entry from the start, and it says True or False."""
+    node = item.place.node
+    holder = item.holder
+    return (
+        isinstance(node, (cst.DictElement, cst.Arg))
+        and holder is not None
+        and holder.node is item.place.module.parents.get(node)
+        and _is_decided(item.place.var)
+    )
+
+
+def _as_bool(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Arg)
+    return updated.with_changes(value=expr("bool(x)", x=updated.value))
 
 
 def _false(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:

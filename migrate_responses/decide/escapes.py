@@ -68,17 +68,23 @@ _DISPLAY = tuple(
         " builtins.help"
         " builtins.Exception builtins.ValueError builtins.RuntimeError builtins.TypeError builtins.KeyError"
         " builtins.AssertionError logging. loguru. structlog. pprint. rich. typer.echo typer.secho click.echo"
-        " click.secho icecream. tqdm. warnings.warn traceback. pdb. IPython.display sys.stdout.write"
-        " sys.stderr.write absl.logging colorama. termcolor."
+        " click.secho icecream. tqdm.tqdm tqdm.write tqdm.auto warnings.warn traceback. pdb. IPython.display"
+        " sys.stdout.write sys.stderr.write absl.logging colorama. termcolor."
     ).split()
 )
 # Modelled in know.foreign: the value goes on in the result, it does not escape.
 _MODELLED = (
-    frozenset(models.IDENTITY) | models.TASKS | models.WAITS | models.SEQUENCES | models.CLIENT_WRAPPERS | frozenset(models.RUNNERS)
+    frozenset(models.IDENTITY)
+    | models.GATHER
+    | models.TASKS
+    | models.WAITS
+    | models.SEQUENCES
+    | models.CLIENT_WRAPPERS
+    | frozenset(models.RUNNERS)
 ) | frozenset(
     "functools.reduce itertools.starmap itertools.zip_longest itertools.groupby heapq.nlargest"
     " heapq.nsmallest functools.partial builtins.dict builtins.getattr builtins.setattr builtins.next builtins.anext"
-    " builtins.enumerate builtins.zip builtins.map asyncio.gather builtins.len builtins.bool builtins.super"
+    " builtins.enumerate builtins.zip builtins.map builtins.len builtins.bool builtins.super"
     " threading.Thread builtins.min builtins.max builtins.any builtins.all builtins.sum builtins.range"
     " json.loads contextvars.ContextVar".split()
 )

@@ -11,6 +11,7 @@ from ..config import Settings
 from ..know import models
 from ..know.kinds import Client, External, Instance, Partial, Resource, Site, Unknown, Value
 from ..know.models import METHODS
+from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
 from .doubles import replaced
@@ -27,6 +28,7 @@ class Others:
         self.origins = origins
         self.handed = handed_on(project)
         self.replaced = replaced(project)
+        self.stored = _also_stored(project)
 
     def reasons(self, site: Site, settings: Settings) -> Iterator[Reason]:
         """Reasons against ``site`` on account of what else its receiver can be, and who else uses it."""
@@ -38,6 +40,10 @@ class Others:
                     _, name = self.handed[link]
                     code = "MR034" if link.path[-1] in METHODS else "MR036"
                     yield Reason(code, Level.MANUAL, f"it also goes to `{name}`", link.node, site.module)
+                if link.node in self.stored:
+                    node, module = self.stored[link.node]
+                    detail = f"`{node.attr.value}` is called on the same object"
+                    yield Reason("MR033", Level.MANUAL, detail, node, module)
                 link = link.previous
         for client in site.clients:
             place = self.replaced.get(client)
@@ -45,6 +51,21 @@ class Others:
                 yield Reason("MR803", Level.UNSAFE, "a test replaces the method", place.node, place.module)
             elif place is not None:
                 yield Reason("MR034", Level.MANUAL, "the method is replaced", place.node, place.module)
+
+
+def _also_stored(project: Project) -> dict[cst.CSTNode, tuple[cst.Attribute, Module]]:
+    """The parts of clients on which methods for stored completions are called, with one such call each."""
+    found: dict[cst.CSTNode, tuple[cst.Attribute, Module]] = {}
+    for module in project.modules:
+        for node in module.of(cst.Attribute):
+            if not isinstance(node, cst.Attribute) or node.attr.value not in models.STORED:
+                continue
+            for value in project.values(node):
+                link = value.previous if isinstance(value, Resource) else None
+                while link is not None:
+                    found.setdefault(link.node, (node, module))
+                    link = link.previous
+    return found
 
 
 def _mixed(project: Project, site: Site, settings: Settings, origins: Origins) -> Iterator[Reason]:

@@ -33,7 +33,7 @@ class Concurrency(Calls):
         tail = path.rpartition(".")[2]
         if path in models.TASKS or tail == "create_task":
             self._task(call)
-        elif path == "asyncio.gather":
+        elif path in models.GATHER:
             self._gather(call)
         elif path in models.WAITS and call.arguments:
             self._wait(call)

@@ -95,7 +95,12 @@ SEQUENCES = frozenset(
     "concurrent.futures.as_completed",
     "tqdm.tqdm",
     "tqdm",
+    "tqdm.asyncio.tqdm",
+    "tqdm.asyncio.tqdm.as_completed",
+    "tqdm.asyncio.tqdm_asyncio",
+    "tqdm.asyncio.tqdm_asyncio.as_completed",
 }
+GATHER = frozenset({"asyncio.gather", "tqdm.asyncio.tqdm.gather", "tqdm.asyncio.tqdm_asyncio.gather"})
 # Boxes: what is put in comes out again.
 BOXES = frozenset(
     {"contextvars.ContextVar", "queue.Queue", "queue.SimpleQueue", "queue.LifoQueue", "asyncio.Queue"}
