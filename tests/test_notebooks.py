@@ -219,6 +219,7 @@ def test_places_are_those_of_the_cell_and_of_the_file() -> None:
         (notebook(CALL) + b"}", "MR901", "Extra data"),
         (b'{"cells": ["\xff"]}', "MR902", "codec can't decode"),
         (b"[" * 100_000, "MR904", "nested too deeply"),
+        (b'{"cells": [], "x": ' + b"9" * 5000 + b"}", "MR901", "is not a notebook"),
     ],
 )
 def test_what_is_no_notebook_is_told(data: bytes, code: str, message: str) -> None:
@@ -234,6 +235,14 @@ def test_what_is_no_notebook_is_told(data: bytes, code: str, message: str) -> No
 )
 def test_json_of_another_sort_is_no_error(data: bytes) -> None:
     assert migrate({"a.ipynb": data}, Settings()) == migrate({}, Settings())
+
+
+def test_half_a_letter_is_left_alone() -> None:
+    book = json.loads(notebook(HEAD, "x = 'A'", CALL))
+    text = json.dumps(book, indent=1).replace("'A'", r"'\ud83d'")
+    after, results = run(text.encode())
+    assert [site.verdict for site in results.sites] == [Verdict.MIGRATED]
+    assert r"'\ud83d'" in after.decode()
 
 
 def test_a_comment_is_kept_in_step() -> None:

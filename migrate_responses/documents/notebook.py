@@ -126,6 +126,8 @@ def _code_cells(text: str) -> Iterator[_Cell]:
         ) from error
     except RecursionError as error:
         raise NotReadableError("MR904", "is nested too deeply") from error
+    except ValueError as error:  # a number with more digits than Python reads
+        raise NotReadableError("MR901", f"is not a notebook: {error}") from error
     if not isinstance(book.value, dict) or not _is_python(book.value.get("metadata")):
         return
     number = 0
