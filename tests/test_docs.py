@@ -68,7 +68,8 @@ def test_codes_that_are_named_exist(page: Path) -> None:
 
 def commands(page: Path) -> list[str]:
     """Every call of the program in the shell blocks and the YAML of a page, and between backticks."""
-    found = [line for code in blocks(page, "sh", "yaml", "ini") for line in code.splitlines()]
+    shell = [code.replace("\\\n", " ") for code in blocks(page, "sh", "yaml", "ini")]
+    found = [line for code in shell for line in code.splitlines()]
     found += re.findall(r"`(migrate-responses [^`]*)`", FENCES.sub("", text(page)))
     calls = []
     for line in found:

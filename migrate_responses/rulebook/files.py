@@ -9,7 +9,7 @@ FILES: tuple[Rule, ...] = (
         "MR901",
         "Syntax error",
         MANUAL,
-        "The file is not valid Python 3, so it was left as it is. All others were processed. The"
+        "The file is not valid Python 3, or not a notebook, so it was left as it is. All others were processed. The"
         " exit status is 2.",
         "",
         "",
@@ -139,9 +139,9 @@ FILES: tuple[Rule, ...] = (
         "MR913",
         "Part of a document not read",
         MANUAL,
-        "A cell or block that does not parse, a doctest, a block that does not say that it is Python, or a magic"
-        " such as `%%writefile` or `%timeit`: it spells Chat Completions, or uses a name of a flow, and is not"
-        " rewritten. A flow whose names it uses stays too, since half of it cannot be seen.",
+        "A cell or block that does not parse, a doctest, a block that does not say that it is Python, or"
+        " a magic such as `%%writefile` or `%timeit`: it spells Chat Completions, or uses a name of a flow,"
+        " and is not rewritten. A flow whose names it uses stays too, since half of it cannot be seen.",
         "",
         "",
         PROJECT,

@@ -42,9 +42,9 @@ def stays() -> str:
     lines = [
         "# What it leaves, and why\n",
         f"{_MADE}\n",
-        "A call that cannot be moved stays on Chat Completions, which OpenAI goes on serving, whole and",
-        "working. The TODO comment above it, and `report`, name the code. Rules marked *note* are reported and",
-        "nothing more.",
+        "A call that cannot be moved stays on Chat Completions, which OpenAI goes on serving, whole",
+        "and working. The TODO comment above it, and `report`, name the code. Rules marked *note* are",
+        "reported and nothing more.",
     ]
     for heading, rules in _sections(Level.MANUAL, Level.NOTE):
         lines.append(f"\n## {heading}")
