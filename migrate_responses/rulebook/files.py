@@ -9,8 +9,8 @@ FILES: tuple[Rule, ...] = (
         "MR901",
         "Syntax error",
         MANUAL,
-        "The file is not valid Python 3, or not a notebook, so it was left as it is. All others were processed. The"
-        " exit status is 2.",
+        "The file is not valid Python 3, or not a notebook, so it was left as it is. All others were"
+        " processed. The exit status is 2.",
         "",
         "",
         PROJECT,
