@@ -1,6 +1,9 @@
-"""Diffs as the HTML report has them: which lines stand side by side, what is marked, what is shown for a call."""
+"""Diffs as the HTML report has them: what stands side by side, what is marked, what is shown for a call."""
 
 from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from migrate_responses.show.html_code import CLASSES, highlighted
 from migrate_responses.show.html_diff import CHANGED, FileDiff, Row
@@ -90,3 +93,35 @@ def test_syntax() -> None:
     ]
     assert highlighted("a.md", "It's a `class`\nx\n") == [[("It's a `class`", 0)], [("x", 0)], []]
     assert highlighted("a.py", "a\nb\nc\n", 2) == [[("a", 0)], [("b", 0)]]
+
+
+_LINES = st.lists(
+    st.sampled_from(["", "a = 1", "    a = 2", "call(a, b)", '"""', "# it's", "call(a, c)"]), max_size=14
+)
+
+
+@given(_LINES, _LINES)
+def test_the_hunks_make_the_one_text_of_the_other(before: list[str], after: list[str]) -> None:
+    diff = FileDiff("a.py", "\n".join(before).encode(), "\n".join(after).encode())
+    made = before or [""]
+    for hunk in reversed(diff.hunks):
+        old, new = ([cell for cell in side if cell is not None] for side in zip(*hunk.rows, strict=True))
+        first = hunk.old - 1
+        assert ["".join(map(str, cell[::2])) for cell in old] == made[first : hunk.end - 1]
+        made = made[:first] + ["".join(map(str, cell[::2])) for cell in new] + made[hunk.end - 1 :]
+    assert made == (after or [""])
+
+
+@given(_LINES, _LINES, st.sets(st.integers(1, 14), min_size=1))
+def test_every_line_that_must_be_seen_is_seen_once(
+    before: list[str], after: list[str], lines: set[int]
+) -> None:
+    diff = FileDiff("a.py", "\n".join(before).encode(), "\n".join(after).encode())
+    seen: list[int] = []
+    for view in diff.views([], lines):
+        number, _, rows = view.partition(".")
+        hunk = diff.hunks[int(number)]
+        first, last = map(int, rows.split("-")) if rows else (0, len(hunk.rows))
+        seen += hunk.lines(first, last)
+    assert {line for line in lines if line <= len(before or [""])} <= set(seen)
+    assert len(seen) == len(set(seen))

@@ -41,7 +41,7 @@ class Hunk:
     @property
     def end(self) -> int:
         """The line of the old text after the last one here."""
-        return self.old + sum(old is not None for old, _ in self.rows)
+        return self.lines(0, len(self.rows)).stop
 
     def near(self, lines: Collection[int]) -> list[tuple[int, int]]:
         """The rows, from and up to, that show ``lines`` of the old text, with all of a change."""
@@ -70,6 +70,11 @@ class Hunk:
     def _is_change(self, at: int) -> bool:
         return self.rows[at][0] is not self.rows[at][1]
 
+    def lines(self, first: int, last: int) -> range:
+        """The lines of the old text in the rows from ``first`` up to ``last``."""
+        start = self.old + sum(old is not None for old, _ in self.rows[:first])
+        return range(start, start + sum(old is not None for old, _ in self.rows[first:last]))
+
     def data(self) -> list[object]:
         """``[old, new, changes, rows]``, with rows of one cell where both lines are the same."""
         rows = [[old] if old is new else [old, new] for old, new in self.rows]
@@ -83,7 +88,9 @@ class FileDiff:
         self._path = path
         self._plain: dict[tuple[int, int], int] = {}
         self._text, changed = _text(before), _text(after)
-        groups = list(_groups(_split(self._text), _split(changed)))
+        before_lines = _split(self._text)
+        self._size = len(before_lines)
+        groups = list(_groups(before_lines, _split(changed)))
         ends = [(group[-1][2], group[-1][4]) for group in groups]
         self._old = highlighted(path, self._text, ends[-1][0]) if groups else []
         new = highlighted(path, changed, ends[-1][1]) if groups else []
@@ -97,46 +104,40 @@ class FileDiff:
 
         A view is ``hunk``, or ``hunk.first-last`` for some rows of it: others can have changes beside these.
         """
-        needed = set(always)
+        needed = {line for line in always if 1 <= line <= self._size}
         wanted = needed.union(lines)
         found: list[tuple[int, str]] = []
+        seen: set[int] = set()
         for number, hunk in enumerate(self.hunks):
             for first, last in hunk.near(wanted) if hunk.changes else ():
                 whole = (first, last) == (0, len(hunk.rows))
                 found.append((hunk.old, str(number) if whole else f"{number}.{first}-{last}"))
-            if hunk.changes:
-                needed -= set(range(hunk.old, hunk.end))
-        for first, last in _spans(sorted(needed)):
-            number = self._shown(first, last)
-            if number >= 0:
-                found.append((first, str(number)))
+                seen.update(hunk.lines(first, last))
+        for first, last in _spans(sorted(needed - seen), self._size):
+            bare = [line for line in range(first, last + 1) if line not in seen]
+            found.append((first, str(self._shown(bare[0], bare[-1]))))
         return [view for _, view in sorted(found, key=lambda one: one[0])]
 
     def _shown(self, first: int, last: int) -> int:
-        """The number of the hunk that shows the lines from ``first`` to ``last``; -1 if there are none."""
-        if (first, last) in self._plain:
-            return self._plain[first, last]
-        if last > len(self._old):
-            self._old = highlighted(self._path, self._text)
-        cells = [_cell(old) for old in self._old[first - 1 : last]]
-        if not cells:
-            return -1
-        self._plain[first, last] = len(self.hunks)
-        self.hunks.append(Hunk(first, first, tuple((cell, cell) for cell in cells), changes=False))
-        return len(self.hunks) - 1
+        """The number of the hunk that shows the lines from ``first`` to ``last`` as they are."""
+        if (first, last) not in self._plain:
+            if last > len(self._old):
+                self._old = highlighted(self._path, self._text)
+            cells = [_cell(old) for old in self._old[first - 1 : last]]
+            self._plain[first, last] = len(self.hunks)
+            self.hunks.append(Hunk(first, first, tuple((cell, cell) for cell in cells), changes=False))
+        return self._plain[first, last]
 
 
-def _spans(lines: Iterable[int]) -> Iterator[tuple[int, int]]:
+def _spans(lines: Iterable[int], size: int) -> list[tuple[int, int]]:
     """From and to which line to show for ``lines`` to be seen with what is around them."""
-    first, last = 0, -1
+    spans: list[tuple[int, int]] = []
     for line in lines:
-        if line - CONTEXT > last + 1:
-            if last > 0:
-                yield first, last
-            first = max(1, line - CONTEXT)
-        last = line + CONTEXT
-    if last > 0:
-        yield first, last
+        first, last = max(1, line - CONTEXT), min(size, line + CONTEXT)
+        if spans and first <= spans[-1][1] + 1:
+            first = spans.pop()[0]
+        spans.append((first, last))
+    return spans
 
 
 _Opcode = tuple[str, int, int, int, int]
