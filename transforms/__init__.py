@@ -12,6 +12,7 @@ from . import (
     access,
     aliases,
     call,
+    compared,
     doubles,
     finish,
     functions,
@@ -65,4 +66,5 @@ RULES: tuple[Callable[[Context], None], ...] = (
     unfollowed.plan,
     unread.plan,
     unseen_callers.plan,
+    compared.plan,
 )

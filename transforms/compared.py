@@ -1,0 +1,63 @@
+"""Dicts and lists that change their form and are compared as a whole (MR309).
+
+``params("q") == {"model": ..., "messages": ...}`` in a test holds no longer once the function builds
+``input``; the same goes for tools, formats and messages with parts.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..decide.escapes import contents
+from ..know.kinds import DictValue, SeqValue, Site
+from .context import Context
+from .tested import is_test
+
+
+def plan(context: Context) -> None:
+    """Hold back the flows that change a dict or list which something is compared with."""
+    edited: dict[cst.CSTNode, set[Site]] = {}
+    for edit in context.plan.edits:
+        edited.setdefault(edit.node, set()).update(edit.sites)
+    for value, sites in _changed(context, edited).items():
+        for node, module in context.holders(value):
+            comparison = module.parents.get(node)
+            if isinstance(comparison, cst.ComparisonTarget):
+                comparison = module.parents.get(comparison)
+            if isinstance(comparison, cst.Comparison) and _is_equality(comparison):
+                detail = f"`{context.source(comparison, module)}` compares what gets another form"
+                context.manual(comparison, module, sites, "MR309", detail)
+
+
+def _changed(context: Context, edited: dict[cst.CSTNode, set[Site]]) -> dict[DictValue | SeqValue, set[Site]]:
+    """The dicts and lists that edits change, inside or out, with the sites of the edits."""
+    found: dict[DictValue | SeqValue, set[Site]] = {}
+    holders: dict[DictValue | SeqValue, list[DictValue | SeqValue]] = {}
+    for value in context.project.built.values():
+        for inner in contents(value):
+            if isinstance(inner, (DictValue, SeqValue)):
+                holders.setdefault(inner, []).append(value)
+        sites = set().union(*(edited.get(node, ()) for node in _nodes(value)))
+        if sites and not is_test(value.module):  # the rule for doubles sees to what tests write
+            found[value] = sites
+    todo = list(found)
+    while todo:
+        inner_value = todo.pop()
+        for outer in holders.get(inner_value, ()):
+            if not found[inner_value] <= found.get(outer, set()):
+                found.setdefault(outer, set()).update(found[inner_value])
+                todo.append(outer)
+    return found
+
+
+def _nodes(value: DictValue | SeqValue) -> list[cst.CSTNode]:
+    places = value.places if isinstance(value, SeqValue) else [p for ps in value.places.values() for p in ps]
+    return [value.node, *(place.node for place in places)]
+
+
+def _is_equality(node: cst.Comparison) -> bool:
+    operators = (cst.Equal, cst.NotEqual, cst.In, cst.NotIn)
+    return any(isinstance(target.operator, operators) for target in node.comparisons) and not any(
+        isinstance(side, (cst.SimpleString, cst.Integer))
+        for side in (node.left, *(target.comparator for target in node.comparisons))
+    )
