@@ -43,6 +43,8 @@ def blocks(text: str, path: str = "a.md") -> list[str]:
         "> ```python\n> x = 1\n> ```",
         "!!! note\n    ```python\n    x = 1\n    ```",
         "```python\nx = 1",
+        "```{code-cell} python\n:tags: [hide]\n:name: a\nx = 1\n```",
+        "```{code-cell}\tpython3\n---\ntags: [hide]\n---\nx = 1\n```",
     ],
 )
 def test_fences_of_python(fence: str) -> None:
@@ -71,6 +73,7 @@ def test_what_is_no_block_of_python(text: str) -> None:
         ".. code:: python\n   :number-lines:\n   :class: a\n\n   x = 1\n\ntext",
         "* item\n\n  .. sourcecode:: py\n\n      x = 1\n\n* item",
         ".. testcode:: group\n\n\tx = 1\n",
+        ".. jupyter-execute::\n   :hide-code:\n\n   x = 1\n",
         ".. code-block:: python\n\n    x = 1\n\n\n.. note:: x = 2",
     ],
 )
@@ -83,6 +86,23 @@ def test_directives_of_python(text: str) -> None:
 )
 def test_other_directives(text: str) -> None:
     assert blocks(text, "a.rst") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.md", "```pycon\n>>> {}\n```\n"),
+        ("a.md", "```python\n>>> {}\n1\n```\n"),
+        ("a.rst", "text\n\n>>> {}\n1\n\ntext\n"),
+        ("a.rst", ".. doctest::\n\n   >>> {}\n   1\n"),
+    ],
+)
+def test_sessions_are_told_and_left(path: str, text: str) -> None:
+    results = migrate({path: text.format(CALL).encode()}, Settings())
+    (site,) = results.sites
+    assert (site.verdict, site.reasons[0].code) == (Verdict.MANUAL, "MR913")
+    assert text.split("\n")[site.line - 1].strip() == ">>> {}"
+    assert not migrate({path: text.format("print(1)").encode()}, Settings()).sites
 
 
 def fenced(*codes: str) -> str:

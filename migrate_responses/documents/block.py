@@ -9,6 +9,12 @@ from difflib import SequenceMatcher
 PYTHON = frozenset({"python", "python3", "py", "py3", "ipython", "ipython3"})
 """What fences and directives call the language."""
 
+CONSOLE = frozenset({"doctest", "pycon", "pycon3", "python-console", "python-repl"})
+"""What they call a session with prompts."""
+
+KNOWN = frozenset({"", *PYTHON, *CONSOLE})
+"""The languages of blocks that matter; some do not say theirs."""
+
 
 @dataclass(frozen=True)
 class Block:

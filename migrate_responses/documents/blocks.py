@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import markdown, names, rst
-from .block import Block
+from .block import PYTHON, Block
 from .magics import Inert, mask, words
 from .program import Piece, Program, Unread, parses
 from .text import decoded, encoded, lines_of
@@ -69,10 +69,10 @@ class Text:
             return None
         known = len(self._inert.originals)
         masked = mask(text, self._inert)
-        if not names.inert_lines(text) and parses(masked):
+        if block.language in PYTHON and not names.inert_lines(text) and parses(masked):
             return masked
         self._inert.forget(known)
-        why = "the block has prompts in it" if _DOCTEST.search(text) else "the block does not parse"
+        why = "the block is a session with prompts" if _DOCTEST.search(text) else "the block does not parse"
         self.unread.append(Unread(text, number, 0, why))
         return self._inert.unread(text) if _TELLING.search(text) else None
 

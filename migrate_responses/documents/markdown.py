@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from .block import PYTHON, Block
+from .block import KNOWN, Block
 from .text import parted
 
 _ADMONITION = re.compile(r"[ \t]*(?:!!!|\?\?\?\+?|===\+?)[ \t]")  # what follows is indented, and no paragraph
 _WORD = re.compile(r"[\w-]+")
+_OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 _DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode"})
 
 
@@ -27,13 +28,22 @@ def blocks(lines: Sequence[str], mdx: bool) -> Iterator[Block]:
     parser.block.parse(text, parser, {}, tokens)
     for token in tokens:
         language = _language(token.info)
-        if token.type == "fence" and token.map is not None and language in ("", *PYTHON):
+        if token.type == "fence" and token.map is not None and language in KNOWN:
             first = token.map[0] + 1
             code = token.content.removesuffix("\n").split("\n")
+            options = _options(code) if token.info.startswith("{") else 0
+            first, code = first + options, code[options:]
             found = [_parted(lines[first + at], line) for at, line in enumerate(code) if token.content]
             whole = [line for line in found if line is not None]
             if whole and len(whole) == len(found):
                 yield Block(first, tuple(whole), language)
+
+
+def _options(code: Sequence[str]) -> int:
+    """How many lines at the beginning are options of a directive: ``:tags: [x]``, or YAML between dashes."""
+    if code[0].strip() == "---":
+        return next((at + 1 for at, line in enumerate(code) if at and line.strip() == "---"), 0)
+    return next((at for at, line in enumerate(code) if not _OPTION.match(line)), len(code))
 
 
 def _parted(line: str, code: str) -> tuple[str, str, str] | None:

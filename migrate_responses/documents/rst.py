@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .block import PYTHON, Block
+from .block import KNOWN, Block
 from .text import parted
 
 _DIRECTIVE = re.compile(
-    r"(?P<margin>[ \t]*)(?:\S.*?[ \t])??\.\.[ \t]+(?P<name>code|code-block|sourcecode|testcode|testsetup)::"
+    r"(?P<margin>[ \t]*)(?:\S.*?[ \t])??\.\.[ \t]+"
+    r"(?P<name>code|code-block|doctest|jupyter-execute|sourcecode|testcode|testsetup)::"
     r"[ \t]*(?P<argument>\S*)[ \t]*"
 )
 _OPTION = re.compile(r"[ \t]+:[\w-]+:(?:[ \t].*)?")
@@ -26,21 +27,28 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
         at += 1
         match = found or literal
         if match is None:
+            if bodies[at - 1].lstrip().startswith(">>> "):
+                end = next((end for end in range(at, len(bodies)) if not bodies[end].strip()), len(bodies))
+                session = _block(lines, at - 1, end, "doctest")
+                if session is not None:
+                    yield session
+                at = end
             continue
         language = _language(found) if found else ""
         while found and at < len(bodies) and _OPTION.fullmatch(bodies[at]):
             at += 1
         end = _end(bodies, at, _width(match["margin"]))
         block = _block(lines, at, end, language)
-        if block is not None and language in ("", *PYTHON):
+        if block is not None and language in KNOWN:
             yield block
         at = max(at, end)
 
 
 def _language(found: re.Match[str]) -> str:
-    if found["name"].startswith("test"):
+    name = found["name"]
+    if name.startswith(("test", "jupyter")):
         return "python"
-    return found["argument"].lower()
+    return name if name == "doctest" else found["argument"].lower()
 
 
 def _end(bodies: Sequence[str], start: int, margin: int) -> int:
