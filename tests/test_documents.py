@@ -217,6 +217,8 @@ def test_a_broken_notebook_does_not_stop_the_others(project: Path) -> None:
 
 
 def test_only_files_that_can_matter_are_taken_in(project: Path) -> None:
+    (project / ".ipynb_checkpoints").mkdir()
+    (project / ".ipynb_checkpoints" / "a b-checkpoint.ipynb").write_bytes(notebook(HEAD, CALL))
     (found,) = find([str(project)])
     assert set(found.sources) == {"a b.ipynb"}
     (found,) = find([str(project)], include_docs=True)
