@@ -267,7 +267,9 @@ def test_keys(page: Browser) -> None:
     page.press("?")
     page.until("document.querySelector('#help-dialog').open")
     page.click("#letters")
-    page.press("Escape", "j")
+    page.press("Escape")
+    page.until("!document.querySelector('#help-dialog').open")
+    page.press("j")
     assert focus(page) == ""  # single keys were switched off
 
 
