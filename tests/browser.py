@@ -35,7 +35,7 @@ _FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-_PATIENCE = 20.0  # seconds; machines that test are busy
+_PATIENCE = 60.0  # seconds; machines that test are busy
 # The browser reads commands from file 3 and answers on file 4.
 _LAUNCH = """\
 import fcntl, os, sys
