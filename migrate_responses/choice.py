@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
+from .components import components
 from .config import Settings
 from .documents.edge import Documents
-from .programs import split
 from .results import Diagnostic, FileResult, Results, Verdict, joined
-from .room import uncollected, with_deep_stack
-from .run import Inspection
+from .room import with_deep_stack
+from .run import Inspection, looks
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,9 @@ class Choice:
     def _look_at(
         self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
     ) -> Results:
-        programs = split(sources)
-        with uncollected():
-            self._looks = [Inspection(part, settings, writable) for part in programs.parts]
-            found = [look.results() for look in self._looks]
-            if any(not programs.common.isdisjoint(look.edited) for look in self._looks):
-                self._looks = [Inspection(sources, settings, writable)]
-                found = [self._looks[0].results()]
-            return joined(found)
+        found = [pair for part in components(sources) for pair in looks(part, settings, writable)]
+        self._looks = [look for look, _ in found]
+        return joined([results for _, results in found])
 
     def offers(self) -> Iterator[Offer]:
         """The flows that can be migrated, in the order of their numbers."""

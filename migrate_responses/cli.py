@@ -150,6 +150,12 @@ _OPTIONS = (
     click.option(
         "--stdin-filename", metavar="NAME", help="With '-': the file whose text comes by standard input."
     ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="At most so many processes; by default as many as there are processors, up to 8.",
+    ),
     click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set."),
     click.option("-q", "--quiet", is_flag=True, help="Results and errors alone."),
     click.option(

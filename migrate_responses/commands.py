@@ -42,6 +42,7 @@ class Request:
     quiet: bool = False
     verbose: bool = False
     no_color: bool = False
+    jobs: int | None = None
 
     def out(self) -> Screen:
         return Screen(sys.stdout, self.no_color)
@@ -60,6 +61,7 @@ def request(
     quiet: bool,
     verbose: bool,
     no_color: bool,
+    jobs: int | None,
     **given: Any,
 ) -> Request:
     """Merge what the command line gives with the configuration, and read standard input if it is asked for.
@@ -81,7 +83,7 @@ def request(
         options = merge(load(found) if found else Options(), exclude, **given)
     except ConfigError as error:
         raise click.UsageError(str(error)) from error
-    return Request(paths, options, stdin, words, quiet, verbose, no_color)
+    return Request(paths, options, stdin, words, quiet, verbose, no_color, jobs)
 
 
 def diff(request: Request, exit_code: bool) -> int:
@@ -225,7 +227,7 @@ def _since(request: Request, given: str, report: Report) -> Since:
 
     try:
         with _progress(request):
-            return earlier.since(given, report, request.paths, engine())
+            return earlier.since(given, report, request.paths, engine(request.jobs))
     except SinceError as error:
         raise click.UsageError(f"--since: {error}.") from error
 
@@ -278,13 +280,14 @@ def explain(code: str | None, no_color: bool) -> None:
             ) from None
 
 
-def engine() -> Migrate:
-    """The engine, loaded the first time that a file matters."""
+def engine(jobs: int | None) -> Migrate:
+    """The engine, loaded the first time that a file matters, with so many processes or as makes sense."""
 
-    def migrate(*arguments: Any) -> Any:
+    def migrate(sources: Any, settings: Any, writable: Any) -> Any:
+        from migrate_responses.jobs import default
         from migrate_responses.run import migrate
 
-        return migrate(*arguments)
+        return migrate(sources, settings, writable, jobs or default())
 
     return migrate
 
@@ -293,12 +296,12 @@ def _migrate(request: Request) -> list[Run]:
     """Find and decide, with a sign of life on a terminal while it takes long."""
     with _progress(request):
         if request.stdin is None:
-            return migrate_paths(request.paths, request.options, engine())
+            return migrate_paths(request.paths, request.options, engine(request.jobs))
         if request.paths == (STDIN_NAME,):
             project = Project(os.getcwd(), {STDIN_NAME: request.stdin}, frozenset({STDIN_NAME}), seen=1)
-            return [migrate_project(project, request.options, engine(), project.writable)]
+            return [migrate_project(project, request.options, engine(request.jobs), project.writable)]
         texts = {request.paths[0]: request.stdin}
-        return migrate_paths(request.paths, request.options, engine(), texts)
+        return migrate_paths(request.paths, request.options, engine(request.jobs), texts)
 
 
 @contextlib.contextmanager
@@ -342,7 +345,7 @@ def _write(request: Request, runs: Sequence[Run]) -> tuple[list[Run], list[tuple
             if names or not refused:
                 break
             writable -= {problem.path for problem in refused}
-            run = migrate_project(run.project, request.options, engine(), writable)
+            run = migrate_project(run.project, request.options, engine(request.jobs), writable)
         written.append(run)
     return written, problems
 

@@ -34,7 +34,7 @@ def split(sources: Mapping[str, bytes]) -> Programs:
     Whatever is not certain to be such a program stays together, in the last part.
     """
     files = Files(sources)
-    graph = {path: set(_targets(path, data, files)) for path, data in sources.items()}
+    graph = {path: set(imported(path, data, files)) for path, data in sources.items()}
     engaged = [path for path, data in sources.items() if any(word in data for word in _ENGAGED)]
     importers: dict[str, set[str]] = {}
     for path, targets in graph.items():
@@ -68,7 +68,8 @@ def split(sources: Mapping[str, bytes]) -> Programs:
     return Programs((*parts, *([rest] if rest else ())), common)
 
 
-def _targets(path: str, data: bytes, files: Files) -> Iterator[str]:
+def imported(path: str, data: bytes, files: Files) -> Iterator[str]:
+    """The files that ``data``, standing at ``path``, imports."""
     for one in imports(data):
         found = files.targets(path, one.module)
         yield from found
@@ -159,4 +160,4 @@ def _is_named(part: Mapping[str, bytes], others: Mapping[str, bytes]) -> bool:
     )
 
 
-__all__ = ["Programs", "split"]
+__all__ = ["Programs", "imported", "split"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import libcst as cst
 
 from . import progress
+from .components import components
 from .config import Settings
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
@@ -18,6 +20,7 @@ from .decide.lookalikes import Leftover, leftovers
 from .decide.plan import Edit, Plan, Reason
 from .documents.edge import Documents
 from .documents.names import inert_lines
+from .jobs import spread
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
@@ -36,38 +39,47 @@ from .transforms.imports import Imports
 
 
 def migrate(
-    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None = None
+    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None = None, jobs: int = 1
 ) -> Results:
     """Migrate a project.
 
     ``sources`` maps paths (relative, with slashes) to the bytes of all files to look at; of these
     only the ones in ``writable`` (all, without it) may change. Nothing is read, written or run. A
-    file that cannot be parsed is an error in the results and does not stop the others.
+    file that cannot be parsed is an error in the results and does not stop the others. With
+    several ``jobs``, a project that consists of independent parts is shared out to as many processes,
+    with the same results.
     """
     documents = Documents(sources)
-    python, paths = documents.python, documents.writable(writable)
-    return documents.results(with_deep_stack(lambda: _in_parts(python, settings, paths)))
+    paths = documents.writable(writable)
+    parts = components(documents.python)
+    work = partial(_results_of, settings=settings, writable=paths)
+    found = spread(work, parts, jobs, lambda done: progress.note("following the calls", done, len(parts)))
+    return documents.results(joined([results for results_of_part in found for results in results_of_part]))
 
 
-def _in_parts(sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None) -> Results:
-    """Look at programs that share only a framework one by one, unless one would change the framework."""
-    programs = split(sources)
-    found: list[Results] = []
-    for part in programs.parts:
-        results, edited = _look_at(part, settings, writable)
-        if not programs.common.isdisjoint(edited):
-            return _look_at(sources, settings, writable)[0]
-        found.append(results)
-    return joined(found)
-
-
-def _look_at(
+def _results_of(
     sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
-) -> tuple[Results, set[str]]:
-    """The results of one run, and the files that its flows reach into."""
+) -> list[Results]:
+    return with_deep_stack(lambda: [results for _, results in looks(sources, settings, writable)])
+
+
+def looks(
+    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
+) -> list[tuple[Inspection, Results]]:
+    """Programs that share only a framework, one by one, unless one would change the framework."""
+    programs = split(sources)
     with uncollected():
-        run = Inspection(sources, settings, writable)
-        return run.results(), run.edited
+        found = [_look(part, settings, writable) for part in programs.parts]
+        if any(not programs.common.isdisjoint(look.edited) for look, _ in found):
+            return [_look(sources, settings, writable)]
+        return found
+
+
+def _look(
+    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
+) -> tuple[Inspection, Results]:
+    look = Inspection(sources, settings, writable)
+    return look, look.results()
 
 
 class Inspection:

@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project to stand in."""
     (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(commands, "engine", lambda: engine_double.migrate)
+    monkeypatch.setattr(commands, "engine", lambda jobs: engine_double.migrate)
     return tmp_path
 
 

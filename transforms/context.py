@@ -43,6 +43,7 @@ class Context:
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
         self.notes: dict[str, object] = {}  # facts that several rules share, computed once
         self._dict_sites: dict[DictValue, set[Site]] | None = None
+        self._sources: dict[cst.CSTNode, str] = {}
 
     def request(self, site: Site) -> Request:
         """The arguments of ``site``."""
@@ -145,7 +146,10 @@ class Context:
 
     def source(self, node: cst.CSTNode, module: Module, limit: int = 60) -> str:
         """``node`` as written, on one line and without keys, for a message."""
-        text = masked(" ".join(module.tree.code_for_node(node).split())).rstrip(",")
+        text = self._sources.get(node)
+        if text is None:
+            text = masked(" ".join(module.tree.code_for_node(node).split())).rstrip(",")
+            self._sources[node] = text
         return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -86,7 +86,26 @@ class Facts:
                 self._from_outside(value, site)
         self._add_to_outside()
         self.forms = {message: form_of(message) for message in self.messages}
+        self._forms_of: dict[Var, frozenset[Form]] = {}
         self.multiple = {message for message, form in self.forms.items() if form is Form.CALLS}
+
+    def forms_of(self, var: Var | None) -> frozenset[Form]:
+        """The forms that the messages in a variable can have; whatever else is in it counts as plain."""
+        if var is None:
+            return frozenset()
+        found = self._forms_of.get(var)
+        if found is None:
+            found = self._forms_of[var] = frozenset(
+                self._form(value)
+                for value in var.values
+                if not (isinstance(value, Const) and value.value is None)
+            )
+        return found
+
+    def _form(self, value: Value) -> Form:
+        if isinstance(value, DictValue):
+            return Form.MIXED if any(poured_answers(value)) else self.forms.get(value, Form.PLAIN)
+        return Form.MIXED if isinstance(value, Shape) and value.kind in ANSWERS else Form.PLAIN
 
     def _send(self, sequence: SeqValue, sites: set[Site]) -> None:
         """``sequence`` is sent by ``sites``, and so is what it is made of."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.escapes import Escape, Way
-from ..know.kinds import Const, DictValue, External, Place, SeqValue, Shape, Site, Value
+from ..know.kinds import DictValue, External, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .actions import rename_key
 from .context import Context, constants
@@ -125,12 +125,7 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
     base = _base(place.node)
     if base is None or context.is_gone(place.node, place.module):
         return
-    values = [
-        value
-        for value in context.project.values(base)
-        if not (isinstance(value, Const) and value.value is None)
-    ]
-    forms = {_form(known, value) for value in values}
+    forms = known.forms_of(context.project.vars.get(base))
     if forms == {Form.PLAIN}:
         return
     sites = set(known.messages[message])
@@ -141,12 +136,6 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
         context.manual(place.node, place.module, sites, "MR506", "the `name` of a tool result is read")
     else:
         hold_read(context, place.node, place.module, sites)
-
-
-def _form(known: Facts, value: Value) -> Form:
-    if isinstance(value, DictValue):
-        return Form.MIXED if any(poured_answers(value)) else known.forms.get(value, Form.PLAIN)
-    return Form.MIXED if isinstance(value, Shape) and value.kind in ANSWERS else Form.PLAIN
 
 
 def _base(node: cst.CSTNode) -> cst.BaseExpression | None:

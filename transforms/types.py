@@ -39,26 +39,20 @@ class _Owners:
         self._sent: dict[Value, dict[Site, None]] = {}
         for site in context.sites:
             request = context.request(site)
-            sent: dict[Value, None] = dict.fromkeys(request.dicts)
-            for item in request.keywords:
-                if item.place.var is not None:
-                    sent.update(dict.fromkeys(reachable(item.place.var)))
-            for value in list(sent):
-                if isinstance(value, SeqValue):
-                    for source in value.derived:
-                        sent.update(dict.fromkeys(reachable(source)))
-            for value in sent:
+            written = [item.place.var for item in request.keywords if item.place.var is not None]
+            sent = dict.fromkeys((*request.dicts, *reachable(*written)))
+            sources = [var for value in sent if isinstance(value, SeqValue) for var in value.derived]
+            for value in (*sent, *reachable(*sources)):
                 if isinstance(value, (DictValue, SeqValue)):
                     self._sent.setdefault(value, {})[site] = None
 
     def of(self, variables: Iterable[Var | None]) -> list[Site]:
         found: dict[Site, None] = {}
-        for var in variables:
-            for value in reachable(var) if var is not None else ():
-                if isinstance(value, Shape):
-                    found[value.site] = None
-                else:
-                    found.update(self._sent.get(value, {}))
+        for value in reachable(*(var for var in variables if var is not None)):
+            if isinstance(value, Shape):
+                found[value.site] = None
+            else:
+                found.update(self._sent.get(value, {}))
         return list(found)
 
 
@@ -95,25 +89,28 @@ class _Types:
     # -- annotations ---------------------------------------------------------------------
 
     def _function(self, node: cst.FunctionDef) -> None:
-        related = [
-            function
-            for other in self._related(node)
-            if (function := self.project.functions.get(other)) is not None
-        ]
         for param in syntax.parameters(node.params):
             if param.annotation is not None:
-                name = param.name.value
-                found = [function.parameters.get(name) for function in related]
-                if node.params.star_arg is param:
-                    found.extend(function.star.element for function in related if function.star is not None)
-                self._annotation(param.annotation.annotation, found)
+                self._annotation(param.annotation.annotation, self._passed(node, param))
         if node.returns is not None:
-            results: list[Var | None] = []
-            for function in related:
-                results.append(function.result)
+            self._annotation(node.returns.annotation, self._returned(node))
+
+    def _passed(self, node: cst.FunctionDef, param: cst.Param) -> Iterator[Var | None]:
+        """What a parameter holds, in all functions that go together; looked for only where it is asked."""
+        for other in self._related(node):
+            function = self.project.functions.get(other)
+            if function is not None:
+                yield function.parameters.get(param.name.value)
+                if node.params.star_arg is param and function.star is not None:
+                    yield function.star.element
+
+    def _returned(self, node: cst.FunctionDef) -> Iterator[Var | None]:
+        for other in self._related(node):
+            function = self.project.functions.get(other)
+            if function is not None:
+                yield function.result
                 if function.yields is not None:
-                    results.append(function.yields.element)
-            self._annotation(node.returns.annotation, results)
+                    yield function.yields.element
 
     def _related(self, node: cst.FunctionDef) -> Iterator[cst.CSTNode]:
         """``node``, its overloads, and the methods that override it or that it overrides."""

@@ -345,10 +345,10 @@ def contents(value: Value) -> set[Value]:
     return set()
 
 
-def reachable(var: Var) -> Iterator[Value]:
-    """The values of ``var`` and what they contain, however deep."""
+def reachable(*variables: Var) -> Iterator[Value]:
+    """The values of ``variables`` and what they contain, however deep."""
     seen: dict[Value, None] = {}
-    stack = list(var.values)
+    stack = [value for var in variables for value in var.values]
     while stack:
         value = stack.pop()
         if value not in seen and not isinstance(value, _PLAIN):

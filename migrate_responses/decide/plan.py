@@ -46,6 +46,9 @@ class Reason:
     node: cst.CSTNode
     module: Module
 
+    def __hash__(self) -> int:  # of what differs: there can be many thousands
+        return hash((self.code, self.detail, self.node))
+
 
 @dataclass(frozen=True)
 class NewImport:

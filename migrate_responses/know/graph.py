@@ -32,7 +32,7 @@ class Var:
 
     def __init__(self) -> None:
         self.values: dict[Value, None] = {}  # a set that keeps insertion order
-        self.counts = [0, 0, 0]  # constants, externals and unknowns, objects
+        self.counts: list[int] | None = None  # of each sort that is limited, once there can be too many
         self.pending: list[Value] = []  # those that edges and watchers have not seen yet
         self.outs: dict[Var, None] = {}
         self.watchers: list[Watcher] = []
@@ -96,6 +96,7 @@ class Solver:
 
 
 _LIMITS = (CONSTANTS, EXTERNALS, OBJECTS)
+_FEW = min(_LIMITS)
 _SORTS: dict[type[Value], int] = {
     Const: 0,
     Typed: 0,
@@ -110,16 +111,26 @@ _SORTS: dict[type[Value], int] = {
 def _lumped(var: Var, fresh: list[Value]) -> list[Value]:
     """``fresh`` with what goes beyond the limits for one variable replaced by a lump."""
     counts = var.counts
+    if counts is None:
+        if len(var.values) + len(fresh) <= _FEW:
+            return fresh
+        counts = var.counts = [0, 0, 0]
+        _count(var.values, counts)
+    if not _count(fresh, counts):
+        return fresh
+    kept = dict.fromkeys(_lump(value) if _is_over(value, counts) else value for value in fresh)
+    return [value for value in kept if value not in var.values]
+
+
+def _count(values: Iterable[Value], counts: list[int]) -> bool:
+    """Add ``values`` to ``counts``; whether one of them was one too many."""
     crowded = False
-    for value in fresh:
+    for value in values:
         sort = _SORTS.get(value.__class__)
         if sort is not None:
             counts[sort] += 1
             crowded = crowded or counts[sort] > _LIMITS[sort]
-    if not crowded:
-        return fresh
-    kept = dict.fromkeys(_lump(value) if _is_over(value, counts) else value for value in fresh)
-    return [value for value in kept if value not in var.values]
+    return crowded
 
 
 def _is_over(value: Value, counts: list[int]) -> bool:

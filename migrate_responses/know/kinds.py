@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Kind(enum.Enum):
     """What a value that stems from a Chat Completions call is."""
 
+    __hash__ = object.__hash__  # each is one object; Enum's own hash, of the name, is slow
+
     COMPLETION = "response"
     CHOICES = "list of choices"
     CHOICE = "choice"

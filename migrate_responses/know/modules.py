@@ -17,7 +17,7 @@ from ..import_path import on_path, shared
 from .graph import Var
 from .kinds import External
 
-# Fields that hold only white space, punctuation and parentheses: never a value.
+# Fields that hold only white space, punctuation and parentheses: never a value. Nor do fields of text.
 _TRIVIA = frozenset(
     "leading_lines lines_after_decorators trailing_whitespace header footer lpar rpar lbracket rbracket"
     " lbrace rbrace comma semicolon colon equal dot indent newline asynchronous operator from_".split()
@@ -30,8 +30,9 @@ def _code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     prefixes: tuple[str, ...] = ("whitespace", "_")
     trivia = _TRIVIA
     if issubclass(kind, (cst.Comparison, cst.ComparisonTarget)):
-        prefixes, trivia = ("whitespace", "lpar", "rpar"), frozenset()
-    names = (name for name in kind.__dataclass_fields__ if name not in trivia)
+        prefixes, trivia = ("whitespace", "lpar", "rpar", "__"), frozenset()
+    fields = kind.__dataclass_fields__.items()
+    names = (name for name, field in fields if name not in trivia and field.type not in (str, bool))
     return tuple(name for name in names if not name.startswith(prefixes))
 
 
@@ -45,8 +46,8 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     for name in names:
         value = getattr(node, name)
         if isinstance(value, (tuple, list)):
-            found.extend(item for item in value if _is_code(item))
-        elif _is_code(value):
+            found.extend(value)
+        elif value is not None and _is_code(value):
             found.append(value)
     return found
 
@@ -158,10 +159,17 @@ class Module:
     def of(self, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]: ...
     def of(self, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]:
         """The nodes of exactly these types, in source order; nobody need look at all the others."""
+        if not self._of:
+            for node in self.parents:
+                self._of.setdefault((type(node),), []).append(node)
         found = self._of.get(kinds)
         if found is None:
-            wanted = frozenset(kinds)
-            found = self._of[kinds] = [node for node in self.parents if type(node) in wanted]
+            present = frozenset(kind for kind in kinds if (kind,) in self._of)
+            if len(present) < 2:
+                found = self._of.get(tuple(present), [])
+            else:
+                found = [node for node in self.parents if type(node) in present]
+            self._of[kinds] = found
         return found
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -199,18 +207,15 @@ def scan(module: Module) -> None:
     """Fill ``parents`` (in source order) and ``scopes``: who encloses whom, which names each scope binds."""
     root = Scope(module.tree, None)
     module.scopes[module.tree] = root
-    stack: list[tuple[cst.CSTNode, cst.CSTNode, Scope]] = []
-
-    def visit(node: cst.CSTNode, scope: Scope) -> None:
-        inner = _enter(module, node, scope)
-        for child in reversed(children(node)):
-            stack.append((child, node, _scope_of_child(node, child, scope, inner)))
-
-    visit(module.tree, root)
+    stack: list[tuple[cst.CSTNode, cst.CSTNode, Scope]] = [
+        (child, module.tree, root) for child in reversed(children(module.tree))
+    ]
     while stack:
         node, parent, scope = stack.pop()
         module.parents[node] = parent
-        visit(node, scope)
+        inner = _enter(module, node, scope)
+        for child in reversed(children(node)):
+            stack.append((child, node, _scope_of_child(node, child, scope, inner)))
     for scope in module.scopes.values():
         _share(scope, root)
 

@@ -1,0 +1,1 @@
+"""What migrate-responses is compared with, and how: ``python -m benchmarks``."""

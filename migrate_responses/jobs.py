@@ -1,0 +1,110 @@
+"""Several processes for one run: each looks at parts of a project that have nothing to do with the others.
+
+Trees cannot be shared (to hand one over takes as long as to parse it), so a part is parsed, looked at and
+rewritten where it is given to, and only results come back.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+_Result = TypeVar("_Result")
+Part = Mapping[str, bytes]
+
+# Below this, in bytes of source, other processes take longer to start than they save.
+_WORTH = 400_000
+_ENGINE = "migrate_responses.run"  # loaded once, for all processes
+_MOST = 8  # by default: memory is taken by each
+
+
+def default() -> int:
+    """How many processes to use where nobody says: as many as there are processors for this one."""
+    try:
+        available = len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):  # neither macOS nor Windows has it
+        available = os.cpu_count() or 1
+    return min(available, _MOST)
+
+
+def spread(
+    work: Callable[[Part], _Result], parts: Sequence[Part], jobs: int, told: Callable[[int], None]
+) -> list[_Result]:
+    """``work`` done on each of ``parts``, in their order; by ``jobs`` processes if there is enough to do.
+
+    ``work`` and its results have to be such that pickle can hand them over. ``told`` is called with the
+    number of parts that are done.
+    """
+    if not _is_worth_it(parts, jobs):
+        results = []
+        for number, part in enumerate(parts):
+            told(number)
+            results.append(work(part))
+        return results
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        return _at_once(work, parts, jobs, told)
+    except BrokenProcessPool:  # one was killed, most likely for want of memory: slowly, then
+        return spread(work, parts, 1, told)
+
+
+def _is_worth_it(parts: Sequence[Part], jobs: int) -> bool:
+    if jobs < 2 or len(parts) < 2:
+        return False
+    sizes = [_size(part) for part in parts]
+    return sum(sizes) - max(sizes) > _WORTH
+
+
+def _size(part: Part) -> int:
+    return sum(map(len, part.values()))
+
+
+def _at_once(
+    work: Callable[[Part], _Result], parts: Sequence[Part], jobs: int, told: Callable[[int], None]
+) -> list[_Result]:
+    import multiprocessing
+    from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+
+    # Never a fork of this process: another of its threads may hold a lock.
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context = multiprocessing.get_context(method)
+    if method == "forkserver":
+        context.set_forkserver_preload([_ENGINE])
+    before = set(multiprocessing.active_children())
+    executor = ProcessPoolExecutor(min(jobs, len(parts)), context, _begin)
+    try:
+        order = sorted(range(len(parts)), key=lambda number: -_size(parts[number]))
+        waiting: dict[Future[_Result], int] = {
+            executor.submit(work, parts[number]): number for number in order
+        }
+        results: dict[int, _Result] = {}
+        for future in as_completed(waiting):
+            results[waiting[future]] = future.result()
+            told(len(results))
+        return [results[number] for number in range(len(parts))]
+    except BaseException:  # Ctrl-C: nobody waits for what the others are about
+        for child in set(multiprocessing.active_children()) - before:
+            child.terminate()
+        raise
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin() -> None:
+    """In a process of the pool: end with the one that asked for it, which alone hears Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,128 @@
+"""What a run may cost, in things that can be counted; ``python -m benchmarks`` measures seconds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from migrate_responses.config import Settings
+from migrate_responses.positions import Positions
+from migrate_responses.results import Verdict
+from migrate_responses.run import migrate
+
+ROOT = Path(__file__).parents[1]
+HEAD = b"from openai import OpenAI\n\nclient = OpenAI()\n"
+CALL = b"""\
+answer = client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": "Hi"}])
+print(answer.choices[0].message.content)
+"""
+HEAVY = {"libcst", "rich", "pathspec", "multiprocessing", "concurrent.futures", "subprocess", "asyncio"}
+NEVER = {"libcst.matchers", "libcst.codemod", "libcst.tool"}
+
+
+def _loaded(*arguments: str) -> set[str]:
+    """The modules that a run of the command line loads."""
+    code = (
+        "import sys\nfrom migrate_responses.cli import cli\n"
+        f"try:\n    cli.main({list(arguments)!r}, prog_name='x', standalone_mode=False)\n"
+        "except SystemExit:\n    pass\n"
+        "print('\\n' + ' '.join(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_the_version_comes_at_once() -> None:
+    loaded = _loaded("--version")
+    assert not loaded & HEAVY
+    assert not loaded & {"migrate_responses.commands", "migrate_responses.run", "migrate_responses.rules"}
+
+
+def test_a_clean_file_is_not_parsed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "clean.py").write_text("print('hello')\n", encoding="utf-8")
+    loaded = _loaded("check", str(tmp_path))
+    assert not loaded & {"libcst", "rich", "multiprocessing", "concurrent.futures", "asyncio"}
+    assert "migrate_responses.run" not in loaded
+
+
+def test_a_migration_needs_no_slow_part_of_libcst(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "call.py").write_bytes(HEAD + CALL)
+    loaded = _loaded("check", str(tmp_path))
+    assert "libcst" in loaded
+    assert not loaded & NEVER
+    assert "multiprocessing" not in loaded  # other processes are for large projects
+
+
+def test_each_file_is_parsed_and_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: Counter[str] = Counter()
+    printed: Counter[int] = Counter()
+    parse, begin = cst.parse_module, Positions.__init__
+
+    def count_parse(source: str) -> cst.Module:
+        parsed[source] += 1
+        return parse(source)
+
+    def count_print(self: Positions, tree: cst.Module) -> None:
+        printed[id(tree)] += 1
+        begin(self, tree)
+
+    monkeypatch.setattr(cst, "parse_module", count_parse)
+    monkeypatch.setattr(Positions, "__init__", count_print)
+    sources = {
+        "helper.py": b"def show(answer):\n    print(answer.usage.foo)\n",
+        "main.py": b"from helper import show\n" + HEAD + CALL + b"show(answer)\n",
+        "other.py": HEAD + CALL * 3,
+    }
+    migrate(sources, Settings())
+    texts = {data.decode() for data in sources.values()}
+    assert {text: parsed[text] for text in texts} == dict.fromkeys(texts, 1)
+    assert set(printed.values()) == {1}
+
+
+def _seconds(source: bytes) -> float:
+    start = time.process_time()
+    results = migrate({"main.py": source}, Settings())
+    spent = time.process_time() - start
+    assert [site.verdict for site in results.sites] == [Verdict.MIGRATED] * len(results.sites)
+    assert results.sites
+    return spent
+
+
+def _calls(size: int) -> bytes:
+    return HEAD + b"".join(
+        b"def f%d():\n    " % n + CALL.replace(b"\n", b"\n    ") + b"\n" for n in range(size)
+    )
+
+
+def _functions(size: int) -> bytes:
+    """Functions that call one another in turn, with the answer as what they hand on."""
+    chain = b"".join(b"def f%d(text):\n    return f%d(text)\n\n" % (n, n + 1) for n in range(size))
+    return HEAD + chain + b"def f%d(text):\n    return text\n\n" % size + CALL + b"f0('x')\n"
+
+
+def _literal(size: int) -> bytes:
+    return HEAD + b"table = [" + b", ".join(b"{'n': %d}" % n for n in range(size)) + b"]\n" + CALL
+
+
+def _statements(size: int) -> bytes:
+    return HEAD + b"".join(b"x%d = [%d, 'text']\n" % (n, n) for n in range(size)) + CALL
+
+
+@pytest.mark.parametrize(
+    ("make", "size"),
+    [(_calls, 20), (_functions, 100), (_literal, 250), (_statements, 200)],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_cost_grows_with_size_and_not_faster(make: object, size: int) -> None:
+    assert callable(make)
+    _seconds(make(size))  # what is loaded and cached at first
+    small = min(_seconds(make(size)) for _ in range(2))
+    assert _seconds(make(size * 4)) < small * 4 * 3 + 0.5
