@@ -273,13 +273,12 @@ def test_what_is_not_looked_into_may_bind_a_name(cell: str) -> None:
     assert [reason.code for reason in results.sites[0].reasons] == ["MR913"]
 
 
-def test_cells_of_other_languages_are_left() -> None:
-    book = json.loads(notebook(HEAD, "let r = 1", CALL))
-    book["cells"][2]["metadata"] = {"vscode": {"languageId": "javascript"}}
-    data = json.dumps(book).encode()
-    after, results = run(data)
-    assert not results.notes
-    assert sources(after)[2] == MOVED
+def test_the_colours_of_an_editor_say_nothing() -> None:
+    """Visual Studio Code marks cells as plain text while no kernel is chosen."""
+    book = json.loads(notebook(HEAD, CALL))
+    book["cells"][2]["metadata"] = {"vscode": {"languageId": "plaintext"}}
+    after, _ = run(json.dumps(book).encode())
+    assert sources(after)[1] == MOVED
 
 
 def test_modules_do_not_import_notebooks() -> None:

@@ -137,18 +137,11 @@ def _code_cells(text: str) -> Iterator[_Cell]:
             cell = value.value
             if not isinstance(cell, dict) or cell.get("cell_type") != "code":
                 continue
-            if _language(cell) not in ("", "python"):
+            if cell.get("language", "python") != "python":
                 continue
             for member in members(text, value.start):
                 if member.key in ("source", "input") and _is_text(member.value):
                     yield _Cell(number, member)
-
-
-def _language(cell: dict[str, object]) -> object:
-    """The language of a cell, where it says one: in the third format, or for Visual Studio Code."""
-    metadata = cell.get("metadata")
-    own = metadata.get("vscode") if isinstance(metadata, dict) else None
-    return own.get("languageId", "") if isinstance(own, dict) else cell.get("language", "")
 
 
 def _sheets(text: str, book: Value) -> Iterator[Value]:
