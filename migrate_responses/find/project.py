@@ -89,7 +89,9 @@ def _read_project(
                 reading.texts[name] = texts[path]
     covered -= matching(covered, exclude)
     everything = sorted({*names, *covered})
-    reading.read(everything)
+    reading.read(sorted(covered))
+    if reading.sources:  # else there is nothing that the others could matter to
+        reading.read(name for name in everything if name not in covered)
     sources = _with_context(reading, covered, everything)
     return Project(
         reading.root,

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from migrate_responses.results import Diagnostic, Level, SiteResult, Verdict
-from migrate_responses.rules import rule
 from migrate_responses.session import Outcome
 from migrate_responses.show.screen import Screen
 
@@ -157,6 +156,8 @@ def following(screen: Screen, commands: Sequence[tuple[str, str]]) -> None:
 
 
 def _title(code: str) -> str:
+    from migrate_responses.rules import rule  # all their texts: only where one is needed
+
     try:
         return rule(code).title
     except KeyError:
