@@ -124,7 +124,9 @@ def _undump(
 def _bare(node: cst.CSTNode) -> cst.BaseExpression:
     """The answer itself, without the dump around it."""
     match node:
-        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name))) if name in DUMPS | JSON_DUMPS:
+        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name))) if (
+            name in DUMPS | JSON_DUMPS
+        ):
             return value
         case cst.Call(func=cst.Name(value="dict"), args=[cst.Arg(value=value)]):
             return _bare(value)

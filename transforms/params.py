@@ -87,6 +87,8 @@ class Parameter:
         for value in self.values:
             if self.offered_by(value) is not None:
                 return False
+            if self._is_of_field(value):
+                return False
             if isinstance(value, External) and value.path in models.OMITTED:
                 continue
             if isinstance(value, DictValue) and {} in noops and not value.places and not value.others:
@@ -99,6 +101,18 @@ class Parameter:
     def is_nothing(self) -> bool:
         """Whether it is None or omitted wherever it is written, spelled out there and not in a variable."""
         return self.only() and all(map(_is_spelled_out, self.places))
+
+    def _is_of_field(self, value: Value) -> bool:
+        """Whether ``value`` is the default of a declared field: what fills the class from data is not seen."""
+        if not isinstance(value, Const):
+            return False
+        module = self.context.module_of(value.node)
+        declaration = module.parents.get(value.node)
+        return (
+            isinstance(declaration, cst.AnnAssign)
+            and declaration.value is value.node
+            and isinstance(module.parents.get(module.parents[module.parents[declaration]]), cst.ClassDef)
+        )
 
     def offered_by(self, value: Value) -> str | None:
         """The public function of a distributed project whose parameter ``value`` is the default of."""

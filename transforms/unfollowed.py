@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..know.kinds import Const, Kind, Site, Typed, Unknown, Value
+from ..know.kinds import Const, External, Kind, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from .context import Context
 from .snippets import key_text
@@ -23,11 +23,32 @@ def plan(context: Context) -> None:
     for module in dict.fromkeys(site.module for site in context.sites):
         sites = [site for site in context.sites if site.module is module]
         for node in module.of(cst.Attribute, cst.Subscript, cst.Call):
-            if _is_code(node) or (_is_telling(node, module) and _is_unknown(context, node, module)):
+            if (
+                _is_code(node)
+                or _is_getter(context, node, module)
+                or (_is_telling(node, module) and _is_unknown(context, node, module))
+            ):
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
                 for site in _with_such(context, node, sites):  # one says nothing about another
                     context.unsafe(node, module, [site], "MR309", detail)
+
+
+def _is_getter(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """``attrgetter("usage.prompt_tokens")`` that is handed on: it reads what it is applied to elsewhere."""
+    parent = module.parents.get(node)
+    if not isinstance(node, cst.Call) or (isinstance(parent, cst.Call) and parent.func is node):
+        return False
+    names = [key_text(arg.value) for arg in node.args if isinstance(arg.value, cst.SimpleString)]
+    if _READ.isdisjoint(step for name in names for step in name.split(".")):
+        return False
+    return any(
+        isinstance(value, External) and value.path in _GETTERS for value in context.project.values(node.func)
+    )
+
+
+_GETTERS = frozenset({"operator.attrgetter", "operator.itemgetter", "operator.methodcaller"})
+_READ = _TELLING | {"usage", "message", "function", "content", "delta", "model_dump"}
 
 
 def _with_such(context: Context, node: cst.CSTNode, sites: list[Site]) -> list[Site]:
