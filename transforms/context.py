@@ -148,7 +148,9 @@ class Context:
         """``node`` as written, on one line and without keys, for a message."""
         text = self._sources.get(node)
         if text is None:
-            text = masked(" ".join(module.tree.code_for_node(node).split())).rstrip(",")
+            above = getattr(node, "leading_lines", ())  # comments over a statement are not the statement
+            shown = node.with_changes(leading_lines=()) if above else node
+            text = masked(" ".join(module.tree.code_for_node(shown).split())).rstrip(",")
             self._sources[node] = text
         return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
