@@ -74,9 +74,21 @@ def _dissolve(outer: cst.Dict, level: str, defaults: Sequence[Default]) -> cst.D
             outer = _add(outer, default)
         return outer
     for default in defaults:
-        inner = _add(inner, default)
+        inner = _ahead(inner, default) if default.early else _add(inner, default)
     elements = [item.with_changes(value=inner) if item is element else item for item in outer.elements]
     return splice(outer.with_changes(elements=elements), level)
+
+
+def _ahead(node: cst.Dict, default: Default) -> cst.Dict:
+    """``node`` with an entry that what is poured into it can override."""
+    for number, item in enumerate(node.elements):
+        if isinstance(item, cst.StarredDictElement):
+            before = node.elements[number - 1].comma if number else None
+            space = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+            comma = before if isinstance(before, cst.Comma) else space
+            entry_ = _element(node, default).with_changes(comma=comma)
+            return node.with_changes(elements=[*node.elements[:number], entry_, *node.elements[number:]])
+    return _add(node, default)
 
 
 def _element(like: cst.Dict, default: Default) -> cst.DictElement:

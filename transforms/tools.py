@@ -19,6 +19,7 @@ from .context import Context, constants, is_none
 from .flatten import Default, can_flatten, flatten
 from .schema_reads import read_back
 from .sent import untold
+from .snippets import expr
 
 PYDANTIC = ("openai.pydantic_function_tool()", "openai.lib._tools.pydantic_function_tool()")
 EMPTY_SCHEMA = '{"type": "object", "properties": {}}'
@@ -162,6 +163,7 @@ def _flatten(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
         levels = [level, "grammar"]
         context.edit(tool.node, tool.module, sites, lambda o, u: _flatten_custom(u), "MR509")
         return
+    _decide_strict(context, tool, sites)
     levels = [level]
     strict = context.settings.api_defaults == "preserve"
     defaults = _defaults(tool, written[0].node, strict)
@@ -186,6 +188,25 @@ def _flatten_custom(updated: cst.CSTNode) -> cst.CSTNode:
     return shown.with_changes(elements=elements)
 
 
+def _decide_strict(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
+    """``"strict": strict`` where that can be None: left out, it meant False."""
+    if context.settings.api_defaults != "preserve":
+        return
+    for part in inner_values(tool, "function"):
+        for place in part.places.get("strict", ()) if isinstance(part, DictValue) else ():
+            node = place.node
+            optional = place.var is not None and any(
+                isinstance(value, Const) and value.value is None for value in place.var.values
+            )
+            if optional and isinstance(node, (cst.DictElement, cst.Arg)):
+                context.edit(node, place.module, sites, _as_bool, "MR508")
+
+
+def _as_bool(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, (cst.DictElement, cst.Arg))
+    return updated.with_changes(value=expr("bool(x)", x=updated.value))
+
+
 def _defaults(tool: DictValue, node: cst.CSTNode, strict: bool) -> list[Default]:
     """What the flat tool must say that the nested one left out (traps D1, D4)."""
     value = node.value if isinstance(node, (cst.DictElement, cst.Arg)) else None
@@ -195,15 +216,14 @@ def _defaults(tool: DictValue, node: cst.CSTNode, strict: bool) -> list[Default]
     certain = bool(inner) and len(known) == len(inner)
     wanted: list[Default] = []
     for key, text, asked in (("parameters", EMPTY_SCHEMA, True), ("strict", "False", strict)):
-        has = [
-            has_key(part, key, ("literal", "keyword") if shown else ("literal", "keyword", "store"))
-            for part in known
-        ]
+        stored = [not shown and has_key(part, key, ("store",)) for part in known]
+        has = [has_key(part, key, ("literal", "keyword")) for part in known]
         if not asked or (certain and all(has)):
             continue
-        if key == "parameters" and (not certain or any(has)):
+        if key == "parameters" and (not certain or any(has) or any(stored)):
             continue  # a schema of unknown content: it says itself what it takes
-        wanted.append(Default(key, text, early=not (certain and not any(has))))
+        # What is stored may be stored at times only, and goes before the default.
+        wanted.append(Default(key, text, early=not certain or any(has) or any(stored)))
     return wanted
 
 

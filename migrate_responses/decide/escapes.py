@@ -165,7 +165,7 @@ class Escapes:
         names = list(self._foreign(call))
         if not names:
             return
-        display = all(name.startswith(_DISPLAY) for name in names)
+        display = all(name.startswith(_DISPLAY) for name in names) and not _is_filed(call)
         stringify = all(name in ("builtins.str", "builtins.format") for name in names)
         for argument in call.arguments:
             node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
@@ -323,6 +323,15 @@ def _method(owner: Value, name: str) -> Iterator[str]:
     if isinstance(owner, (Const, Typed)) and name in ("format", "format_map"):
         yield "str.format"
     return
+
+
+def _is_filed(call: Invocation) -> bool:
+    """``print(..., file=log)``: a file that may be read back."""
+    file = call.named("file")
+    return file is not None and not all(
+        isinstance(value, External) and value.path in ("sys.stdout", "sys.stderr")
+        for value in file.var.values
+    )
 
 
 def _is_state(path: str) -> bool:
