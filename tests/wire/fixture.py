@@ -1,8 +1,9 @@
 """Fixtures: a piece of code before and after, what is said about it, and perhaps a script to run it by.
 
-``fixtures/<concern>/<case>/`` holds ``before.py`` and ``after.py`` (or ``before.ipynb``, ``before.md`` ... for a
-document), or folders ``before/`` and ``after/`` (only the files that change need to be in ``after/``). Without an ``after`` nothing may change. ``adopt.py``
-or ``adopt/``: the same with ``--api-defaults adopt``. ``files/``: data that a program finds beside itself.
+``fixtures/<concern>/<case>/`` holds ``before.py`` and ``after.py`` (for a document ``before.ipynb``,
+``before.md`` ...), or folders ``before/`` and ``after/`` (only the files that change need to be in
+``after/``). Without an ``after`` nothing may change. ``adopt.py`` or ``adopt/``: the same with
+``--api-defaults adopt``. ``files/``: data that a program finds beside itself.
 ``script.json``: the ``turns`` of the assistant (see ``script``), and perhaps ``argv``, ``stdin``, ``env``
 (where ``{server}`` stands for the server's address), ``compatible`` (see ``server.serve``). ``notes.toml``:
 
