@@ -15,6 +15,7 @@ from ..know.modules import Module, walk
 from .callees import other_taker
 from .context import Context, Keyword
 from .snippets import string
+from .taken_out import parameters_beside
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,20 @@ def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -
         if action.hold == "manual":
             return
     for item in keywords:
+        if item.holder is not None and action.name in _taken(context, site):
+            place = item.place
+            detail = f"`{item.name}` would be `{action.name}`, which is a parameter on its way"
+            context.manual(place.node, place.module, [site], "MR119", detail)
         if item.holder is None:
             _place(context, [site], item, action)
         elif (item.place, action.code) not in context.done:
             context.done.add((item.place, action.code))
             _place(context, context.senders(item.holder), item, action)
+
+
+def _taken(context: Context, site: Site) -> set[str]:
+    """The parameters of the functions through whose ``**kwargs`` the arguments of ``site`` come."""
+    return {name for value in context.request(site).dicts for name in parameters_beside(value)}
 
 
 def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Action) -> None:

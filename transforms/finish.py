@@ -102,7 +102,7 @@ def _read(
 
 
 def _is_element(node: cst.CSTNode, module: Module) -> bool:
-    """Whether the value is part of a tuple or list that can be compared, shown, or a key: not just unpacked."""
+    """Whether the value is part of a tuple or list that is not just unpacked: it can be compared or shown."""
     element = module.parents.get(node)
     display = module.parents.get(element) if isinstance(element, cst.Element) else None
     assign = module.parents.get(display) if display is not None else None

@@ -103,7 +103,7 @@ class Parameter:
         return self.only() and all(map(_is_spelled_out, self.places))
 
     def _is_of_field(self, value: Value) -> bool:
-        """Whether ``value`` is the default of a declared field: what fills the class from data is not seen."""
+        """Whether ``value`` is the default of a declared field, which data may fill."""
         if not isinstance(value, Const):
             return False
         module = self.context.module_of(value.node)

@@ -83,8 +83,8 @@ _MODELLED = (
     | frozenset(models.RUNNERS)
 ) | frozenset(
     "functools.reduce itertools.starmap itertools.zip_longest itertools.groupby heapq.nlargest"
-    " heapq.nsmallest functools.partial builtins.dict builtins.getattr builtins.setattr builtins.next builtins.anext"
-    " builtins.enumerate builtins.zip builtins.map builtins.len builtins.bool builtins.super"
+    " heapq.nsmallest functools.partial builtins.dict builtins.getattr builtins.setattr builtins.next"
+    " builtins.anext builtins.enumerate builtins.zip builtins.map builtins.len builtins.bool builtins.super"
     " threading.Thread builtins.min builtins.max builtins.any builtins.all builtins.sum builtins.range"
     " json.loads contextvars.ContextVar".split()
 )

@@ -284,7 +284,8 @@ class Expressions:
         if param.annotation.annotation.value != "str":
             return var
         narrowed = self._new(Typed("str", param))
-        self.solver.flow_if(var, narrowed, lambda value: isinstance(value, (Const, Shape, SeqValue, DictValue)))
+        certain = (Const, Shape, SeqValue, DictValue)
+        self.solver.flow_if(var, narrowed, lambda value: isinstance(value, certain))
         return narrowed
 
     def _conditional(self, node: cst.IfExp) -> Var:
