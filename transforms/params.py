@@ -7,16 +7,16 @@ sees one parameter at one site and answers with an :class:`Action` for all place
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import libcst as cst
 
 from ..decide.escapes import Way
 from ..know import models
-from ..know.kinds import Bound, Const, DictValue, External, Function, Place, Site, Unknown, Value
+from ..know.kinds import Bound, Const, DictValue, External, Function, Site
 from ..know.modules import Module
 from .actions import Action, act, remove
-from .context import WRITES, Context, Keyword, Request, constants
+from .context import Context, Keyword, Request
+from .parameter import Parameter, is_or
 from .response_format import writes_text
 from .snippets import expr, operand
 from .taken_out import kept_by
@@ -29,118 +29,6 @@ UNCHANGED = frozenset(
 )
 # Handled by rules of their own.
 ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "functions", "function_call", "response_format"})
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of one site, with every place that writes it."""
-
-    context: Context
-    request: Request
-    name: str
-    places: list[Place] = field(default_factory=list)
-
-    @property
-    def values(self) -> list[Value]:
-        """What it can be."""
-        found: dict[Value, None] = {}
-        for place in self.places:
-            if place.how in WRITES and place.var is not None:
-                found.update(dict.fromkeys(place.var.values))
-        return list(found)
-
-    @property
-    def constants(self) -> list[object] | None:
-        """The constants it can be, or None if it can be anything else."""
-        found: list[object] = []
-        for place in self.places:
-            if place.how in WRITES:
-                known = constants(place.var)
-                if known is None:
-                    return None
-                found.extend(known)
-        return found
-
-    @property
-    def may_be_none(self) -> bool:
-        """Whether None can be passed, as far as is known."""
-        if not self.values:
-            return True
-        return any(
-            isinstance(v, (Unknown, External)) or (isinstance(v, Const) and v.value is None)
-            for v in self.values
-        )
-
-    @property
-    def omitted_elsewhere(self) -> bool:
-        """Whether NOT_GIVEN or omit can be passed, other than by ``value or NOT_GIVEN``."""
-        return any(
-            isinstance(value, External) and value.path in models.OMITTED and not _falls_back(place)
-            for place in self.places
-            for value in (place.var.values if place.var is not None else ())
-        )
-
-    def only(self, *noops: object) -> bool:
-        """Whether it can only be None, omitted, or one of ``noops``."""
-        if not self.values:
-            return False
-        for value in self.values:
-            if self.offered_by(value) is not None:
-                return False
-            if self._is_of_field(value):
-                return False
-            if isinstance(value, External) and value.path in models.OMITTED:
-                continue
-            if isinstance(value, DictValue) and {} in noops and not value.places and not value.others:
-                continue
-            if not isinstance(value, Const) or not (value.value is None or value.value in noops):
-                return False
-        return True
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether it is None or omitted wherever it is written, spelled out there and not in a variable."""
-        return self.only() and all(map(_is_spelled_out, self.places))
-
-    def _is_of_field(self, value: Value) -> bool:
-        """Whether ``value`` is the default of a declared field, which data may fill."""
-        if not isinstance(value, Const):
-            return False
-        module = self.context.module_of(value.node)
-        declaration = module.parents.get(value.node)
-        return (
-            isinstance(declaration, cst.AnnAssign)
-            and declaration.value is value.node
-            and isinstance(module.parents.get(module.parents[module.parents[declaration]]), cst.ClassDef)
-        )
-
-    def offered_by(self, value: Value) -> str | None:
-        """The public function of a distributed project whose parameter ``value`` is the default of."""
-        if not self.context.settings.packaged or not isinstance(value, Const):
-            return None
-        module = self.context.module_of(value.node)
-        parameter = module.parents.get(value.node)
-        if not isinstance(parameter, cst.Param) or parameter.default is not value.node:
-            return None
-        around = [item for item in module.ancestors(parameter) if isinstance(item, _DEFINITIONS)]
-        names = [item.name.value if not isinstance(item, cst.Lambda) else "_" for item in around]
-        nested = any(isinstance(item, cst.FunctionDef) for item in around[1:])
-        hidden = any(name.startswith("_") and not name.endswith("__") for name in names)
-        return None if nested or hidden else names[0]
-
-
-def _is_spelled_out(place: Place) -> bool:
-    node = place.node
-    value = node.value if isinstance(node, (cst.Arg, cst.DictElement)) else None
-    if isinstance(value, cst.Name) and value.value != "None":
-        scope = place.module.scopes.get(place.module.function(value) or place.module.tree)
-        local = scope is not None and not isinstance(scope.node, cst.Module) and value.value in scope.bound
-        known = place.var is not None and all(isinstance(item, External) for item in place.var.values)
-        return known and not local
-    return value is not None and not isinstance(value, (cst.BooleanOperation, cst.IfExp))
-
-
-_DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 def plan(context: Context) -> None:
@@ -270,24 +158,12 @@ def _effort(parameter: Parameter) -> Action:
     return Action("MR103", "reasoning", wrap=optional('{"effort": value}', parameter))
 
 
-def _falls_back(place: Place) -> bool:
-    """``effort or NOT_GIVEN``."""
-    return isinstance(place.node, (cst.Arg, cst.DictElement)) and _is_or(place.node.value)
-
-
-def _is_or(value: cst.BaseExpression) -> bool:
-    if not isinstance(value, cst.BooleanOperation) or not isinstance(value.operator, cst.Or):
-        return False
-    last = value.right.attr if isinstance(value.right, cst.Attribute) else value.right
-    return isinstance(last, cst.Name) and last.value in ("NOT_GIVEN", "omit", "None")
-
-
 def optional(template: str, parameter: Parameter) -> Callable[[cst.BaseExpression], cst.BaseExpression]:
     """A wrapper of a value that leaves None alone where None is possible."""
     may_be_none = parameter.may_be_none
 
     def wrap(value: cst.BaseExpression) -> cst.BaseExpression:
-        if _is_or(value) and may_be_none:  # what None stands for comes last
+        if is_or(value) and may_be_none:  # what None stands for comes last
             assert isinstance(value, cst.BooleanOperation)
             given = value.left
             return expr(f"{template} if check else rest", value=given, check=operand(given), rest=value.right)
