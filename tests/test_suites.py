@@ -21,7 +21,7 @@ import pytest
 
 sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--rootdir=.", "-c", "suite.ini", "--no-header"]))
 """
-INI = b"[pytest]\npythonpath = .\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
+INI = b"[pytest]\npythonpath = .\n"
 ALL_PASSED, SOME_FAILED = 0, 1  # exit codes of pytest; a file that cannot be loaded has another
 
 

@@ -40,6 +40,12 @@ def text_of(content: cst.BaseExpression, may_be_none: bool) -> cst.BaseExpressio
     return expr('c or ""', c=operand(content)) if may_be_none else content
 
 
+def or_empty(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    """``text_of`` as an edit of a content that may be None."""
+    assert isinstance(updated, cst.BaseExpression)
+    return text_of(updated, may_be_none=True)
+
+
 def keywords_of(node: cst.CSTNode) -> Keywords:
     if not isinstance(node, cst.Call):
         return {}
@@ -153,16 +159,26 @@ def to_message(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 
 def set_text(may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
     """``mock.choices = [MagicMock(message=MagicMock(content=X))]`` -> ``mock.output_text = X``."""
+    return _set("content", "output_text", may_be_none)
 
+
+def set_parsed(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    """The same for ``parsed=X``, which is ``output_parsed``."""
+    return _set("parsed", "output_parsed", False)(original, updated)
+
+
+def _set(field: str, name: str, may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Assign)
         choice = only(updated.value)
         assert choice is not None
         target = updated.targets[0].target
         assert isinstance(target, cst.Attribute)
-        named = updated.targets[0].with_changes(target=target.with_changes(attr=cst.Name("output_text")))
-        content = keywords_of(keywords_of(choice)["message"])["content"]
-        return updated.with_changes(targets=[named], value=text_of(content, may_be_none))
+        named = updated.targets[0].with_changes(target=target.with_changes(attr=cst.Name(name)))
+        value = keywords_of(keywords_of(choice)["message"])[field]
+        if name == "output_text":
+            value = text_of(value, may_be_none)
+        return updated.with_changes(targets=[named], value=value)
 
     return apply
 

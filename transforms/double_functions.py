@@ -29,6 +29,9 @@ class Replacements:
             for given in _given(node, known):
                 for value in context.project.values(given):
                     self._add(value)
+        for function in context.project.functions.values():
+            if function.module is module and function.name in _METHODS and function.owner is not None:
+                self._add(function)
         for function in self.functions:  # grows while it is read: functions hand the request on
             for node in syntax.walk(function.node):
                 if isinstance(node, cst.Call) and any(

@@ -41,7 +41,16 @@ class Leftovers:
         self.targets = Targets(module, known)
 
     def plan(self) -> None:
-        kinds = (cst.Attribute, cst.Arg, cst.DictElement, cst.SimpleString, cst.Call, cst.Assign, cst.Name)
+        kinds: tuple[type[cst.CSTNode], ...] = (
+            cst.Attribute,
+            cst.Arg,
+            cst.DictElement,
+            cst.SimpleString,
+            cst.Call,
+            cst.Assign,
+            cst.Name,
+        )
+        kinds += (cst.ClassDef, cst.FunctionDef)
         for node in self.module.of(*kinds):
             if node not in self.known and self._is_left(node):
                 text = self.context.source(node, self.module)
@@ -73,6 +82,8 @@ class Leftovers:
                 )
             case cst.Call(func=func):
                 return self._makes_answer(func)
+            case cst.ClassDef(name=cst.Name(value=name)) | cst.FunctionDef(name=cst.Name(value=name)):
+                return name in ("completions", "choices")
             case cst.Name(value=name):
                 return bool(_RECORDINGS.fullmatch(name)) or (name in _FIELDS and self._is_field(node))
             case _:

@@ -14,6 +14,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
+from . import double_names
 from .context import Context
 from .double_edits import (
     FINISH,
@@ -30,13 +31,15 @@ from .double_edits import (
     new_string,
     only,
     onto,
+    or_empty,
     path_of,
     rename_keywords,
+    set_parsed,
     set_text,
-    text_of,
     to_message,
 )
 from .double_models import answer, content_of, is_answer, model, parts_of, usage
+from .double_streams import event_of
 
 _MOCKS = ("MagicMock", "Mock", "NonCallableMock")
 _MAKERS = frozenset(
@@ -57,6 +60,7 @@ class Shapes:
         self.sites = sites
         self.known: set[cst.CSTNode] = set()
         kinds = {shape.kind for _, _, shapes in context.shaped for shape in shapes if shape.site in sites}
+        self._kinds = kinds
         # Whether the code looks at the output items, which a bare double would not have.
         self.reads_output = bool(kinds & {Kind.REFUSAL, Kind.TOOL_CALLS, Kind.FUNCTION_CALL, Kind.FINISH})
         self.reads_finish = Kind.FINISH in kinds
@@ -71,6 +75,7 @@ class Shapes:
         return not isinstance(module.parents.get(node), cst.Subscript)
 
     def plan(self) -> None:
+        double_names.plan(self)
         for node in self.module.of(cst.Call, cst.Attribute, cst.Assign):
             match node:
                 case cst.Call():
@@ -84,7 +89,8 @@ class Shapes:
                 case _:
                     continue
 
-    def _edit(self, node: cst.CSTNode, apply: Apply) -> None:
+    def edit(self, node: cst.CSTNode, apply: Apply) -> None:
+        """An edit of a double, which is understood with it."""
         self.known.add(node)
         self.context.edit(node, self.module, self.sites, apply, "MR802")
 
@@ -112,11 +118,11 @@ class Shapes:
             if path.startswith("openai.types."):
                 self._usage_model(node)
             else:
-                self._edit(node, rename_keywords(USAGE))
+                self.edit(node, rename_keywords(USAGE))
         if "choices" in keywords:
             self._response(node, path, keywords)
         elif "content" in keywords and self._is_lone_message(node, keywords):
-            self._edit(node, lone_message(self._may_be_none(keywords["content"])))
+            self.edit(node, lone_message(self._may_be_none(keywords["content"])))
 
     def _is_lone_message(self, node: cst.Call, keywords: Keywords) -> bool:
         """Whether a double is a message that a name holds: ``message = SimpleNamespace(content=...)``."""
@@ -155,6 +161,9 @@ class Shapes:
 
     def _response(self, node: cst.Call, path: str, keywords: Keywords) -> None:
         choice = only(keywords["choices"])
+        if "delta" in keywords_of(choice or node):
+            self._chunk(node, path)
+            return
         if self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai."):
             return
         if choice is None or self._maker(choice) is None or keywords.keys() - _RESPONSE_KEYS:
@@ -167,7 +176,7 @@ class Shapes:
         if isinstance(message, cst.Name) and message.value in self._messages(node):
             if keywords.keys() == {"choices"} and not inner.keys() - {"message", "index"}:
                 self.known.add(choices)
-                self._edit(node, to_message)
+                self.edit(node, to_message)
             return
         if self._maker(message) is None:
             return
@@ -176,12 +185,27 @@ class Shapes:
             return
         if any(name in parts and not is_empty(parts[name]) for name in ("refusal", "function_call")):
             return
-        self.known.update((choices, message, choice))
+        self.known.update(syntax.walk(choices))
         if path.startswith("openai.types."):
             self._needs(self._model_names(inner, parts))
-            self._edit(node, model(self._may_be_none(parts.get("content")), self.reads_finish))
+            self.edit(node, model(self._may_be_none(parts.get("content")), self.reads_finish))
         else:
-            self._edit(node, flat(self.reads_output, self._may_be_none(parts.get("content"))))
+            self.edit(node, flat(self.reads_output, self._may_be_none(parts.get("content"))))
+
+    def _chunk(self, node: cst.Call, path: str) -> None:
+        """A chunk of a stream, in one go with its choice and its delta."""
+        is_model = path.startswith("openai.types.")
+        inner = only(keywords_of(node)["choices"])
+        delta = keywords_of(inner)["delta"] if inner is not None else None
+        if inner is None or delta is None or self._maker(inner) is None or self._maker(delta) is None:
+            return
+        edit = event_of(self.context, node, self._kinds, is_model)
+        if edit is None:
+            return
+        self.known.update(syntax.walk(node))
+        if is_model:
+            self._needs(("ResponseTextDeltaEvent",))
+        self.edit(node, edit)
 
     def _model_names(self, choice: Keywords, message: Keywords) -> tuple[str, ...]:
         """The classes that a ``Response`` is made with, when it has just this in it."""
@@ -209,10 +233,10 @@ class Shapes:
         )
         if not is_model or not isinstance(made, cst.Name) or not is_answer(given):
             return False
-        self._edit(made, new_name("Response"))
+        self.edit(made, new_name("Response"))
         self.known.add(node)
         self.known.update(parts_of(given))
-        self._edit(given, answer(self._may_be_none(content_of(given))))
+        self.edit(given, answer(self._may_be_none(content_of(given))))
         self._needs(("Response",))
         return True
 
@@ -238,7 +262,7 @@ class Shapes:
         self._needs(
             ("ResponseUsage", "response_usage.InputTokensDetails", "response_usage.OutputTokensDetails")
         )
-        self._edit(node, usage)
+        self.edit(node, usage)
 
     def _needs(self, names: tuple[str, ...]) -> None:
         from .type_table import located
@@ -251,42 +275,41 @@ class Shapes:
 
     def _attribute(self, node: cst.Attribute) -> None:
         """``mock.choices[0].message.content`` -> ``mock.output_text``; usage and finish reason likewise."""
-        if self.context.project.shapes(node.value):
+        if node in self.known or self.context.project.shapes(node.value):
             return
         path, choices = path_of(node)
         parent = self.module.parents.get(node)
         stored = isinstance(parent, cst.AssignTarget)
         if choices is None:
             if node.attr.value in USAGE and stored:
-                self._edit(node, onto(USAGE[node.attr.value], 1))
+                self.edit(node, onto(USAGE[node.attr.value], 1))
             return
         if path == ("message", "content"):
             self.known.add(choices)
-            self._edit(node, onto("output_text", 4))
+            self.edit(node, onto("output_text", 4))
             if stored:
-                self._text(parent)
+                self.text(self.module.parents.get(parent) if parent is not None else None)
         elif path == ("message", "parsed"):
             self.known.add(choices)
-            self._edit(node, onto("output_parsed", 4))
+            self.edit(node, onto("output_parsed", 4))
         elif path == ("message", "tool_calls") and stored and isinstance(parent, cst.AssignTarget):
             assign = self.module.parents.get(parent)
             if isinstance(assign, cst.Assign) and is_empty(assign.value):
                 self.known.add(choices)
-                self._edit(node, onto("output", 4))
-                self._edit(assign.value, lambda o, u: cst.List([]))
+                self.edit(node, onto("output", 4))
+                self.edit(assign.value, lambda o, u: cst.List([]))
         elif path == ("finish_reason",) and isinstance(parent, cst.AssignTarget):
             assign = self.module.parents.get(parent)
             value = assign.value if isinstance(assign, cst.Assign) else None
             if isinstance(value, cst.SimpleString) and FINISH.get(str(value.evaluated_value)) == "completed":
                 self.known.add(choices)
-                self._edit(node, onto("status", 3))
-                self._edit(value, new_string("completed"))
+                self.edit(node, onto("status", 3))
+                self.edit(value, new_string("completed"))
 
-    def _text(self, target: cst.CSTNode | None) -> None:
+    def text(self, assign: cst.CSTNode | None) -> None:
         """The text that is set: the new answer has "" where the old had None."""
-        assign = self.module.parents.get(target) if target is not None else None
         if isinstance(assign, cst.Assign) and self._may_be_none(assign.value):
-            self._edit(assign.value, lambda o, u: text_of(cst.ensure_type(u, cst.BaseExpression), True))
+            self.edit(assign.value, or_empty)
 
     def _may_be_none(self, node: cst.BaseExpression | None) -> bool:
         """Whether the content of a double is None in some test."""
@@ -308,6 +331,8 @@ class Shapes:
     def _choices(self, node: cst.Assign) -> None:
         """``mock.choices = [MagicMock()]`` goes: there is nothing to set up before ``output_text``."""
         target = node.targets[0].target
+        if node in self.known:
+            return
         assert isinstance(target, cst.Attribute)
         choice = only(node.value)
         if choice is None or self._maker(choice) is None:
@@ -324,12 +349,15 @@ class Shapes:
             and has_others(self.module, line)
         ):
             self.known.add(target)
-            self._edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
+            self.edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
             return
         message = inner.get("message")
         if inner.keys() - {"message", "index"} or message is None:
             return
         parts = keywords_of(message)
-        if self._maker(message) is not None and "content" in parts and parts.keys() <= {"content", "role"}:
+        if self._maker(message) is not None and "parsed" in parts and parts.keys() <= {"parsed", "role"}:
             self.known.add(target)
-            self._edit(node, set_text(self._may_be_none(parts["content"])))
+            self.edit(node, set_parsed)
+        elif self._maker(message) is not None and "content" in parts and parts.keys() <= {"content", "role"}:
+            self.known.add(target)
+            self.edit(node, set_text(self._may_be_none(parts["content"])))

@@ -17,7 +17,8 @@ from ..know.kinds import External, Resource, Site
 from ..know.modules import Module
 from . import double_shapes
 from .context import Context
-from .double_edits import new_name
+from .double_classes import Fakes
+from .double_edits import new_name, new_string
 from .double_functions import Replacements, with_store
 from .double_leftovers import Leftovers
 from .double_requests import Requests, sends_items
@@ -27,6 +28,8 @@ from .tested import tested
 _SDK = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)?completions\.(Async)?Completions\b")
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
 _SDK_PATH = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)*(Async)?Completions")
+# MagicMock(**{"chat.completions.create.return_value": answer})
+_DOTTED = re.compile(r"(beta\.)?chat\.completions\.((create|parse|stream)(\.(return_value|side_effect))?)")
 _ROUTE = re.compile(r"chat/completions")
 
 
@@ -58,6 +61,7 @@ class _Test:
         self.known |= own
         shapes = double_shapes.Shapes(self.context, self.module, self.sites)
         shapes.plan()
+        Fakes(self.context, self.module, shapes).plan()
         self.known |= shapes.known
         for node in self.module.of(cst.Attribute, cst.SimpleString, cst.Name, cst.Call):
             match node:
@@ -141,6 +145,10 @@ class _Test:
         text = node.evaluated_value
         if not isinstance(text, str) or "." not in text or _ROUTE.search(text):
             return
+        parent = self.module.parents.get(node)
+        if isinstance(parent, cst.DictElement) and parent.key is node and (path := _DOTTED.fullmatch(text)):
+            self._edit(node, new_string(f"responses.{path[2]}"), "MR801")
+            return
         new = _SDK.sub(lambda found: f"openai.resources.responses.{found[3] or ''}Responses", text)
         new = _CHAIN.sub(".responses", new)
         if new == text or not isinstance(self.module.parents.get(node), cst.Arg):
@@ -169,10 +177,22 @@ class _Test:
         for arg in node.args:
             if arg.keyword is None or arg.keyword.value != "chat" or not isinstance(arg.value, cst.Call):
                 continue
+            if arg in self.known or self._is_beta(node):
+                continue
             inner = arg.value.args
             if len(inner) == 1 and inner[0].keyword is not None and inner[0].keyword.value == "completions":
                 self.known.update((arg, inner[0]))
                 self._edit(arg, _responses_keyword, "MR801")
+
+    def _is_beta(self, node: cst.Call) -> bool:
+        """Whether ``node`` is the ``beta`` of a double, a step that is gone."""
+        match self.module.parents.get(node):
+            case cst.Arg(keyword=cst.Name(value="beta")):
+                return True
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="beta")))]):
+                return True
+            case _:
+                return False
 
     def _handle(self, node: cst.Assign) -> None:
         """``client.chat = MagicMock()``: what the test sets up below it is below ``responses`` now."""
@@ -182,7 +202,7 @@ class _Test:
                 value=cst.Call(args=[]) as made,
             ) if self._is_mock(made) and not self._is_mock_self(target):
                 line = self.module.parents.get(node)
-                if self._is_set_up_next(line, target):
+                if line is not None and self._is_set_up_next(line, target):
                     self._edit(line, lambda o, u: cst.RemovalSentinel.REMOVE, "MR801")
                 else:
                     self._edit(target.attr, new_name("responses"), "MR801")
@@ -196,10 +216,10 @@ class _Test:
     def _is_mock_self(self, target: cst.Attribute) -> bool:
         return isinstance(target.value, cst.Name) and target.value.value == "self"
 
-    def _is_set_up_next(self, line: cst.CSTNode | None, target: cst.Attribute) -> bool:
+    def _is_set_up_next(self, line: cst.CSTNode, target: cst.Attribute) -> bool:
         """Whether ``client.chat.completions = MagicMock()`` follows, which says the same now."""
-        block = self.module.parents.get(line) if line is not None else None
-        if not isinstance(block, (cst.IndentedBlock, cst.Module)) or line is None:
+        block = self.module.parents.get(line)
+        if not isinstance(block, (cst.IndentedBlock, cst.Module)):
             return False
         whole = f"{self.module.tree.code_for_node(target)}.completions"
         for after in block.body:

@@ -29,6 +29,13 @@ def expr(template: str, **parts: cst.BaseExpression) -> cst.BaseExpression:
     return replaced
 
 
+def fill(node: cst.BaseExpression, parts: dict[str, cst.BaseExpression]) -> cst.BaseExpression:
+    """``node`` with each name of ``parts`` replaced by that expression."""
+    filled = node.visit(_Fill(parts))
+    assert isinstance(filled, cst.BaseExpression)
+    return filled
+
+
 class _Fill(cst.CSTTransformer):
     def __init__(self, parts: dict[str, cst.BaseExpression]) -> None:
         super().__init__()

@@ -9,7 +9,19 @@ import libcst as cst
 
 from ..config import Settings
 from ..know import models
-from ..know.kinds import Client, External, Instance, Partial, Resource, Site, Unknown, Value
+from ..know.kinds import (
+    Bound,
+    Class,
+    Client,
+    External,
+    Function,
+    Instance,
+    Partial,
+    Resource,
+    Site,
+    Unknown,
+    Value,
+)
 from ..know.models import METHODS
 from ..know.modules import Module
 from ..know.project import Project
@@ -17,7 +29,7 @@ from ..results import Level
 from .doubles import replaced
 from .origins import Origins
 from .plan import Reason
-from .receivers import Owner, in_tests, is_stored, owner_of
+from .receivers import DOUBLES, Owner, in_tests, is_stored, owner_of
 
 
 class Others:
@@ -129,8 +141,16 @@ def _is_parameter(value: Unknown) -> bool:
 
 
 def _is_fake(value: Value) -> bool:
-    """Whether ``value`` is an instance of a class that the tests define."""
-    return isinstance(value, Instance) and in_tests(value.type.module)
+    """Whether ``value`` is something that the tests define: a fake, or a method of one."""
+    match value:
+        case Instance(type=cls) | (Class() as cls):
+            return in_tests(cls.module)
+        case Bound(function=function) | (Function() as function):
+            return in_tests(function.module)
+        case External(path=path):
+            return path.startswith(DOUBLES)
+        case _:
+            return False
 
 
 def handed_on(project: Project) -> dict[Resource, tuple[cst.CSTNode, str]]:

@@ -1,0 +1,423 @@
+"""Hand-written fakes: classes of a test that stand for the client, its parts, and its answers (MR802).
+
+``FakeResponse(FakeChoice(FakeMessage(text)))`` is a ``FakeResponse`` with ``output_text``, and
+``FakeOpenAI().chat.completions`` is its ``responses``; the classes between are gone. What a class does not
+show in this plain way is left, and the net of :mod:`.double_leftovers` holds the flow back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..decide.plan import Apply
+from ..know import modules as syntax
+from ..know.kinds import Class, Const, External, Value
+from ..know.modules import Module
+from .context import Context
+from .double_edits import DROPPED, USAGE, Keywords, new_name, only, text_of
+from .double_shapes import Shapes
+from .snippets import fill
+
+_FIELDS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
+_ANSWER = frozenset({"content"}) | DROPPED
+_LIBRARIES = ("types.SimpleNamespace", "unittest.mock.", "mock.")
+
+
+@dataclass(frozen=True)
+class Field:
+    """Where a class sets a field, and to what; no value: a field of a dataclass, given by who makes one."""
+
+    node: cst.CSTNode
+    value: cst.BaseExpression | None
+    function: cst.FunctionDef | None
+
+
+class Fakes:
+    """The classes of one test file."""
+
+    def __init__(self, context: Context, module: Module, shapes: Shapes) -> None:
+        self.context = context
+        self.module = module
+        self.shapes = shapes
+        self.known = shapes.known
+        self.inlined: set[cst.ClassDef] = set()
+        self.consumed: set[cst.CSTNode] = set()  # expressions that are written anew
+        self._called: dict[str, list[Value]] = {}  # what is called, as written: copies are not in the graph
+        for call in module.of(cst.Call):
+            values = context.project.values(call.func)
+            self._called.setdefault(module.tree.code_for_node(call.func), []).extend(values)
+
+    def plan(self) -> None:
+        for node in self.module.of(cst.ClassDef):
+            fields = self._fields(node)
+            if "choices" in fields and fields.keys() <= _FIELDS:
+                self._response(node, fields["choices"])
+            if "chat" in fields:
+                self._client(node, fields)
+            for nested in _classes(node):
+                if nested.name.value == "chat":
+                    self._nested(nested)
+            self._usage(node, fields)
+        self._clear()
+
+    def _edit(self, node: cst.CSTNode, apply: Apply) -> None:
+        self.shapes.edit(node, apply)
+
+    # -- what classes hold ---------------------------------------------------------------
+
+    def _fields(self, node: cst.ClassDef) -> dict[str, Field]:
+        found: dict[str, Field] = {}
+        for small in _lines(node.body):
+            match small:
+                case cst.AnnAssign(target=cst.Name(value=name), value=value):
+                    found[name] = Field(small, value, None)
+                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                    found[name] = Field(small, value, None)
+                case _:
+                    continue
+        init = _method(node, "__init__")
+        for small in _lines(init.body) if init is not None else ():
+            match small:
+                case cst.Assign(
+                    targets=[
+                        cst.AssignTarget(
+                            target=cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name))
+                        )
+                    ],
+                    value=value,
+                ):
+                    found[name] = Field(small, value, init)
+                case cst.AnnAssign(
+                    target=cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)),
+                    value=cst.BaseExpression() as value,
+                ):
+                    found[name] = Field(small, value, init)
+                case _:
+                    continue
+        return found
+
+    def _own(self, node: cst.BaseExpression) -> cst.ClassDef | None:
+        """The class of this file that ``node`` makes an instance of."""
+        if isinstance(node, cst.Call):
+            for value in self._values(node):
+                if isinstance(value, Class) and value.module is self.module:
+                    return value.node
+        return None
+
+    def _is_namespace(self, node: cst.Call) -> bool:
+        return all(arg.keyword is not None for arg in node.args) and any(
+            isinstance(value, External) and value.path.startswith(_LIBRARIES) for value in self._values(node)
+        )
+
+    def _values(self, node: cst.Call) -> list[Value]:
+        return self._called.get(self.module.tree.code_for_node(node.func), [])
+
+    def _opened(self, node: cst.BaseExpression) -> Keywords | None:
+        """The fields of the object that ``node`` makes, in terms of what stands there."""
+        if not isinstance(node, cst.Call):
+            return None
+        own = self._own(node)
+        if own is None:
+            if not self._is_namespace(node):
+                return None
+            return {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
+        given = self._given(own, node)
+        if given is None or (own.bases and _method(own, "__init__") is None and not _is_dataclass(own)):
+            return None
+        found: Keywords = {}
+        for name, field in self._fields(own).items():
+            value = field.value
+            if field.function is None:
+                value = given.get(name, value)
+            elif value is not None:
+                value = fill(value, given)
+            if value is None:
+                return None
+            found[name] = value
+        self.inlined.add(own)
+        return found
+
+    def _given(self, own: cst.ClassDef, call: cst.Call) -> Keywords | None:
+        """The arguments of a call of ``own`` by parameter, defaults included."""
+        init = _method(own, "__init__")
+        names: list[str] = []
+        found: Keywords = {}
+        if init is not None:
+            if init.params.star_kwarg is not None or isinstance(init.params.star_arg, cst.Param):
+                return None
+            for parameter in syntax.parameters(init.params)[1:]:
+                names.append(parameter.name.value)
+                if parameter.default is not None:
+                    found[parameter.name.value] = parameter.default
+        elif _is_dataclass(own):
+            names = list(self._fields(own))
+        for number, arg in enumerate(call.args):
+            name = arg.keyword.value if arg.keyword is not None else None
+            if arg.star or (name is None and number >= len(names)):
+                return None
+            found[name or names[number]] = arg.value
+        return found
+
+    # -- answers -------------------------------------------------------------------------
+
+    def _content(self, choices: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The text in ``[FakeChoice(...)]``."""
+        choice = self._opened(only(choices) or choices)
+        if choice is None or "message" not in choice:
+            return None
+        message = self._opened(choice["message"])
+        if message is None or "content" not in message:
+            return None
+        fields = {**choice, **message}
+        del fields["message"]
+        finish = fields.pop("finish_reason", None)
+        if finish is not None and self.shapes.reads_finish:
+            return None
+        calls = fields.pop("tool_calls", None)
+        if calls is not None and not (isinstance(calls, cst.Name) and calls.value == "None"):
+            return None
+        return message["content"] if fields.keys() <= _ANSWER else None
+
+    def _response(self, node: cst.ClassDef, field: Field) -> None:
+        if self.shapes.reads_output or self.shapes.tests_choices:
+            return  # a fake has no items
+        init = field.function
+        by_parameter = (init is None and _is_dataclass(node)) or (
+            init is not None
+            and isinstance(field.value, cst.Name)
+            and field.value.value in {parameter.name.value for parameter in syntax.parameters(init.params)}
+        )
+        if by_parameter:
+            self._made_elsewhere(node, field)
+            return
+        assert field.value is not None
+        content = self._content(field.value)
+        if content is None:
+            return
+        new = text_of(content, self._may_be_none(content, init))
+        self.consumed.add(field.value)
+        self.known.update(syntax.walk(field.node))
+        self._edit(field.node, _assigned("output_text", new))
+
+    def _made_elsewhere(self, node: cst.ClassDef, field: Field) -> None:
+        """``FakeResponse(choices=[...])``: its makers give the text instead."""
+        makers: list[tuple[cst.Arg, cst.BaseExpression]] = []
+        init = field.function
+        name = field.value.value if isinstance(field.value, cst.Name) else "choices"
+        if name != "choices" or self._is_used_elsewhere(node):
+            return
+        for call in self.module.of(cst.Call):
+            if self._own(call) is node:
+                given = self._given(node, call)
+                arg = next(
+                    (arg for arg in call.args if given is not None and arg.value is given.get(name)), None
+                )
+                content = self._content(arg.value) if arg is not None else None
+                if arg is None or content is None:
+                    return
+                makers.append((arg, content))
+        if not makers:
+            return
+        for arg, content in makers:
+            text = text_of(content, self._may_be_none(content, None))
+            self.consumed.add(arg.value)
+            self.known.add(arg)
+            self._edit(arg.value, _put(text))
+            if arg.keyword is not None:
+                self._edit(arg.keyword, new_name("output_text"))
+        if isinstance(field.node, cst.AnnAssign) and init is None:
+            self.known.update(syntax.walk(field.node))
+            self._edit(field.node, _text_field)
+            return
+        assert init is not None
+        assert isinstance(field.value, cst.Name)
+        self.known.update(syntax.walk(field.node))
+        self._edit(field.node, _assigned("output_text", cst.Name("output_text")))
+        for parameter in syntax.parameters(init.params):
+            if parameter.name.value == name:
+                self.known.update(syntax.walk(parameter))
+                self._edit(parameter, _text_parameter)
+
+    def _may_be_none(self, content: cst.BaseExpression, init: cst.FunctionDef | None) -> bool:
+        if isinstance(content, cst.Name) and init is not None:
+            for parameter in syntax.parameters(init.params):
+                if parameter.name.value == content.value:
+                    values = self.context.project.values(parameter.name)
+                    return any(isinstance(value, Const) and value.value is None for value in values)
+        return any(
+            isinstance(value, Const) and value.value is None for value in self.context.project.values(content)
+        )
+
+    def _usage(self, node: cst.ClassDef, fields: dict[str, Field]) -> None:
+        """A class with token counts: they have other names."""
+        if not USAGE.keys() & fields.keys() or self._is_used_elsewhere(node):
+            return
+        for name, new in USAGE.items():
+            field = fields.get(name)
+            if field is None:
+                continue
+            target = _target(field.node)
+            attr = target.attr if isinstance(target, cst.Attribute) else target
+            self.known.update({attr, target})
+            self._edit(attr, new_name(new))
+            if field.function is None:
+                for call in self.module.of(cst.Call):
+                    for arg in call.args if self._own(call) is node else ():
+                        if arg.keyword is not None and arg.keyword.value == name:
+                            self._edit(arg.keyword, new_name(new))
+
+    # -- clients -------------------------------------------------------------------------
+
+    def _client(self, node: cst.ClassDef, fields: dict[str, Field]) -> None:
+        """``self.chat = FakeChat(...)`` -> ``self.responses = FakeCompletions(...)``."""
+        field = fields["chat"]
+        if field.value is None or "responses" in fields:
+            return
+        if isinstance(field.value, cst.Name) and field.value.value == "self":
+            inner = fields.get("completions")
+            if inner is None or not isinstance(inner.value, cst.Name) or inner.value.value != "self":
+                return
+            self.known.update(syntax.walk(inner.node))
+            line = self.module.parents[inner.node]
+            self._edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
+            new: cst.BaseExpression = field.value
+        else:
+            opened = self._opened(field.value)
+            if opened is None or opened.keys() != {"completions"}:
+                return
+            new = opened["completions"]
+        self.consumed.add(field.value)
+        self.known.update(syntax.walk(field.node))
+        self._edit(field.node, _assigned("responses", new))
+
+    def _nested(self, chat: cst.ClassDef) -> None:
+        """``class chat: class completions: ...`` -> ``class responses: ...``."""
+        inner = _classes(chat)
+        if len(inner) != 1 or inner[0].name.value != "completions" or len(chat.body.body) != 1:
+            return
+        self.known.add(inner[0])
+
+        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+            assert isinstance(updated, cst.ClassDef)
+            completions = updated.body.body[0]
+            assert isinstance(completions, cst.ClassDef)
+            return completions.with_changes(name=cst.Name("responses"), leading_lines=updated.leading_lines)
+
+        self._edit(chat, apply)
+
+    # -- what is left over ---------------------------------------------------------------
+
+    def _is_used_elsewhere(self, node: cst.ClassDef) -> bool:
+        """Whether another file names the class."""
+        return any(
+            other is not self.module and name.value == node.name.value
+            for other in self.context.project.modules
+            if node.name.value in other.text
+            for name in other.of(cst.Name)
+        )
+
+    def _clear(self) -> None:
+        """Take away the classes that nothing needs any more."""
+        gone: set[cst.ClassDef] = set()
+        while True:
+            more = {
+                node for node in self.inlined - gone if not self._is_needed(node, gone) and self._fits(node)
+            }
+            if not more:
+                break
+            gone |= more
+        for node in gone:
+            self.known.update(syntax.walk(node))
+            self._edit(node, lambda o, u: cst.RemovalSentinel.REMOVE)
+
+    def _fits(self, node: cst.ClassDef) -> bool:
+        """Whether a block is left when the class goes."""
+        block = self.module.parents.get(node)
+        return isinstance(block, (cst.IndentedBlock, cst.Module)) and len(block.body) > 1
+
+    def _is_needed(self, node: cst.ClassDef, gone: set[cst.ClassDef]) -> bool:
+        if self._is_used_elsewhere(node):
+            return True
+        for name in self.module.of(cst.Name):
+            if name.value != node.name.value or name is node.name:
+                continue
+            around = list(self.module.ancestors(name))
+            if not any(
+                parent in self.consumed
+                or parent in gone
+                or parent is node
+                or isinstance(parent, cst.Annotation)
+                for parent in around
+            ):
+                return True
+        return False
+
+
+# -- syntax ------------------------------------------------------------------------------
+
+
+def _lines(block: cst.BaseSuite) -> Iterator[cst.BaseSmallStatement]:
+    for line in block.body:
+        if isinstance(line, cst.SimpleStatementLine):
+            yield from line.body
+
+
+def _classes(node: cst.ClassDef) -> list[cst.ClassDef]:
+    return [item for item in node.body.body if isinstance(item, cst.ClassDef)]
+
+
+def _method(node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+    for item in node.body.body:
+        if isinstance(item, cst.FunctionDef) and item.name.value == name:
+            return item
+    return None
+
+
+def _is_dataclass(node: cst.ClassDef) -> bool:
+    for item in node.decorators:
+        made = item.decorator.func if isinstance(item.decorator, cst.Call) else item.decorator
+        if syntax.dotted(made).rpartition(".")[2] == "dataclass":
+            return True
+    return any(syntax.dotted(base.value).rpartition(".")[2] == "NamedTuple" for base in node.bases)
+
+
+def _target(node: cst.CSTNode) -> cst.BaseExpression:
+    if isinstance(node, cst.Assign):
+        return node.targets[0].target
+    assert isinstance(node, cst.AnnAssign)
+    return node.target
+
+
+def _assigned(name: str, value: cst.BaseExpression) -> Apply:
+    """An edit that makes ``self.x = y`` set ``name`` to ``value``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, (cst.Assign, cst.AnnAssign))
+        target = _target(updated)
+        new = (
+            target.with_changes(attr=cst.Name(name)) if isinstance(target, cst.Attribute) else cst.Name(name)
+        )
+        return cst.Assign([cst.AssignTarget(new)], value)
+
+    return apply
+
+
+def _put(node: cst.BaseExpression) -> Apply:
+    return lambda original, updated: node
+
+
+def _text_field(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.AnnAssign)
+    value = cst.SimpleString('""') if updated.value is not None else None
+    return updated.with_changes(
+        target=cst.Name("output_text"), annotation=cst.Annotation(cst.Name("str")), value=value
+    )
+
+
+def _text_parameter(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Param)
+    annotation = cst.Annotation(cst.Name("str")) if updated.annotation is not None else None
+    return updated.with_changes(name=cst.Name("output_text"), annotation=annotation)
