@@ -128,7 +128,10 @@ class Fakes:
         if given is None or (own.bases and _method(own, "__init__") is None and not _is_dataclass(own)):
             return None
         found: Keywords = {}
-        for name, field in self._fields(own).items():
+        fields = self._fields(own)
+        if not _is_plain(own, {field.node for field in fields.values()}):
+            return None
+        for name, field in fields.items():
             value = field.value
             if field.function is None:
                 value = given.get(name, value)
@@ -374,6 +377,23 @@ def _method(node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
         if isinstance(item, cst.FunctionDef) and item.name.value == name:
             return item
     return None
+
+
+def _is_plain(node: cst.ClassDef, fields: set[cst.CSTNode]) -> bool:
+    """Whether a class does nothing but hold ``fields``."""
+    for item in node.body.body:
+        if isinstance(item, cst.FunctionDef) and item.name.value != "__init__":
+            return False
+    init = _method(node, "__init__")
+    for line in init.body.body if init is not None else ():
+        if not isinstance(line, cst.SimpleStatementLine):
+            return False
+        for small in line.body:
+            if small not in fields and not (
+                isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
+            ):
+                return False
+    return True
 
 
 def _is_dataclass(node: cst.ClassDef) -> bool:
