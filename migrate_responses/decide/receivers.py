@@ -11,6 +11,7 @@ from ..know import models
 from ..know.kinds import Bound, Class, Client, External, Function, Instance, ModuleValue, Unknown, Value
 from ..know.modules import Module
 from ..know.project import Project
+from ..know.testing import in_tests
 
 # Packages whose clients copy the spelling.
 SDKS = frozenset(
@@ -127,17 +128,6 @@ def is_shipped(module: Module) -> bool:
     """Whether ``module`` can be part of what a packaged project offers to others, by its path."""
     first, *others = module.path.split("/")
     return first not in _BESIDE_AT_TOP and _BESIDE.isdisjoint(others[:-1]) and not in_tests(module)
-
-
-def in_tests(module: Module) -> bool:
-    """Whether ``module`` is test code, by its path."""
-    parts = module.path.split("/")
-    name = parts[-1]
-    return (
-        name.startswith(("test_", "conftest"))
-        or name.endswith("_test.py")
-        or any(part in ("tests", "test") for part in parts[:-1])
-    )
 
 
 def receiver(node: cst.BaseExpression) -> cst.BaseExpression:

@@ -27,6 +27,7 @@ from .kinds import (
     Value,
 )
 from .modules import Module
+from .testing import in_tests
 
 _MAX_ROUNDS = 40  # of seeding; each round gives values to functions that nobody calls
 
@@ -167,7 +168,9 @@ class Project(Definitions):
         seeds: list[Value] = []
         if param.annotation is not None:
             seeds = list(instances_of(self, function.module, param.annotation.annotation))
-        known = any(isinstance(value, (Client, Instance, DictValue, SeqValue)) for value in var.values)
+        known = not _is_mocked(var) and any(
+            isinstance(value, (Client, Instance, DictValue, SeqValue)) for value in var.values
+        )
         if seeds:
             return [] if known else seeds
         if function.escaped or not (known or function.callers):
@@ -195,9 +198,13 @@ def _is_method(function: Function) -> bool:
 
 def _is_mocked(var: Var) -> bool:
     """Whether only tests pass something: a double says nothing about what the program passes."""
-    return bool(var.values) and all(
-        isinstance(value, External) and "mock" in value.path.lower() for value in var.values
-    )
+    return bool(var.values) and all(map(_is_double, var.values))
+
+
+def _is_double(value: Value) -> bool:
+    if isinstance(value, Instance):
+        return in_tests(value.type.module)
+    return isinstance(value, External) and "mock" in value.path.lower()
 
 
 def _is_plain(value: Value) -> bool:

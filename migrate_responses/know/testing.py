@@ -1,0 +1,16 @@
+"""Which modules are tests: what they pass to a function says nothing about what the program passes."""
+
+from __future__ import annotations
+
+from .modules import Module
+
+
+def in_tests(module: Module) -> bool:
+    """Whether ``module`` is test code, by its path."""
+    parts = module.path.split("/")
+    name = parts[-1]
+    return (
+        name.startswith(("test_", "conftest"))
+        or name.endswith("_test.py")
+        or any(part in ("tests", "test") for part in parts[:-1])
+    )
