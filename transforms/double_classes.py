@@ -7,7 +7,6 @@ show in this plain way is left, and the net of :mod:`.double_leftovers` holds th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -18,6 +17,18 @@ from ..know.kinds import Class, Const, External, Value
 from ..know.modules import Module
 from .context import Context
 from .double_edits import DROPPED, USAGE, Keywords, new_name, only, text_of
+from .double_fields import (
+    assigned,
+    classes_of,
+    is_dataclass,
+    is_plain,
+    lines_of,
+    method_of,
+    put,
+    target_of,
+    text_field,
+    text_parameter,
+)
 from .double_shapes import Shapes
 from .snippets import fill
 
@@ -57,7 +68,7 @@ class Fakes:
                 self._response(node, fields["choices"])
             if "chat" in fields:
                 self._client(node, fields)
-            for nested in _classes(node):
+            for nested in classes_of(node):
                 if nested.name.value == "chat":
                     self._nested(nested)
             self._usage(node, fields)
@@ -70,7 +81,7 @@ class Fakes:
 
     def _fields(self, node: cst.ClassDef) -> dict[str, Field]:
         found: dict[str, Field] = {}
-        for small in _lines(node.body):
+        for small in lines_of(node.body):
             match small:
                 case cst.AnnAssign(target=cst.Name(value=name), value=value):
                     found[name] = Field(small, value, None)
@@ -78,8 +89,8 @@ class Fakes:
                     found[name] = Field(small, value, None)
                 case _:
                     continue
-        init = _method(node, "__init__")
-        for small in _lines(init.body) if init is not None else ():
+        init = method_of(node, "__init__")
+        for small in lines_of(init.body) if init is not None else ():
             match small:
                 case cst.Assign(
                     targets=[
@@ -125,11 +136,11 @@ class Fakes:
                 return None
             return {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
         given = self._given(own, node)
-        if given is None or (own.bases and _method(own, "__init__") is None and not _is_dataclass(own)):
+        if given is None or (own.bases and method_of(own, "__init__") is None and not is_dataclass(own)):
             return None
         found: Keywords = {}
         fields = self._fields(own)
-        if not _is_plain(own, {field.node for field in fields.values()}):
+        if not is_plain(own, {field.node for field in fields.values()}):
             return None
         for name, field in fields.items():
             value = field.value
@@ -145,7 +156,7 @@ class Fakes:
 
     def _given(self, own: cst.ClassDef, call: cst.Call) -> Keywords | None:
         """The arguments of a call of ``own`` by parameter, defaults included."""
-        init = _method(own, "__init__")
+        init = method_of(own, "__init__")
         names: list[str] = []
         found: Keywords = {}
         if init is not None:
@@ -155,7 +166,7 @@ class Fakes:
                 names.append(parameter.name.value)
                 if parameter.default is not None:
                     found[parameter.name.value] = parameter.default
-        elif _is_dataclass(own):
+        elif is_dataclass(own):
             names = list(self._fields(own))
         for number, arg in enumerate(call.args):
             name = arg.keyword.value if arg.keyword is not None else None
@@ -188,7 +199,7 @@ class Fakes:
         if self.shapes.reads_output or self.shapes.tests_choices:
             return  # a fake has no items
         init = field.function
-        by_parameter = (init is None and _is_dataclass(node)) or (
+        by_parameter = (init is None and is_dataclass(node)) or (
             init is not None
             and isinstance(field.value, cst.Name)
             and field.value.value in {parameter.name.value for parameter in syntax.parameters(init.params)}
@@ -203,7 +214,7 @@ class Fakes:
         new = text_of(content, self._may_be_none(content, init))
         self.consumed.add(field.value)
         self.known.update(syntax.walk(field.node))
-        self._edit(field.node, _assigned("output_text", new))
+        self._edit(field.node, assigned("output_text", new))
 
     def _made_elsewhere(self, node: cst.ClassDef, field: Field) -> None:
         """``FakeResponse(choices=[...])``: its makers give the text instead."""
@@ -228,21 +239,21 @@ class Fakes:
             text = text_of(content, self._may_be_none(content, None))
             self.consumed.add(arg.value)
             self.known.add(arg)
-            self._edit(arg.value, _put(text))
+            self._edit(arg.value, put(text))
             if arg.keyword is not None:
                 self._edit(arg.keyword, new_name("output_text"))
         if isinstance(field.node, cst.AnnAssign) and init is None:
             self.known.update(syntax.walk(field.node))
-            self._edit(field.node, _text_field)
+            self._edit(field.node, text_field)
             return
         assert init is not None
         assert isinstance(field.value, cst.Name)
         self.known.update(syntax.walk(field.node))
-        self._edit(field.node, _assigned("output_text", cst.Name("output_text")))
+        self._edit(field.node, assigned("output_text", cst.Name("output_text")))
         for parameter in syntax.parameters(init.params):
             if parameter.name.value == name:
                 self.known.update(syntax.walk(parameter))
-                self._edit(parameter, _text_parameter)
+                self._edit(parameter, text_parameter)
 
     def _may_be_none(self, content: cst.BaseExpression, init: cst.FunctionDef | None) -> bool:
         if isinstance(content, cst.Name) and init is not None:
@@ -262,7 +273,7 @@ class Fakes:
             field = fields.get(name)
             if field is None:
                 continue
-            target = _target(field.node)
+            target = target_of(field.node)
             attr = target.attr if isinstance(target, cst.Attribute) else target
             self.known.update({attr, target})
             self._edit(attr, new_name(new))
@@ -294,11 +305,11 @@ class Fakes:
             new = opened["completions"]
         self.consumed.add(field.value)
         self.known.update(syntax.walk(field.node))
-        self._edit(field.node, _assigned("responses", new))
+        self._edit(field.node, assigned("responses", new))
 
     def _nested(self, chat: cst.ClassDef) -> None:
         """``class chat: class completions: ...`` -> ``class responses: ...``."""
-        inner = _classes(chat)
+        inner = classes_of(chat)
         if len(inner) != 1 or inner[0].name.value != "completions" or len(chat.body.body) != 1:
             return
         self.known.add(inner[0])
@@ -357,87 +368,3 @@ class Fakes:
             ):
                 return True
         return False
-
-
-# -- syntax ------------------------------------------------------------------------------
-
-
-def _lines(block: cst.BaseSuite) -> Iterator[cst.BaseSmallStatement]:
-    for line in block.body:
-        if isinstance(line, cst.SimpleStatementLine):
-            yield from line.body
-
-
-def _classes(node: cst.ClassDef) -> list[cst.ClassDef]:
-    return [item for item in node.body.body if isinstance(item, cst.ClassDef)]
-
-
-def _method(node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
-    for item in node.body.body:
-        if isinstance(item, cst.FunctionDef) and item.name.value == name:
-            return item
-    return None
-
-
-def _is_plain(node: cst.ClassDef, fields: set[cst.CSTNode]) -> bool:
-    """Whether a class does nothing but hold ``fields``."""
-    for item in node.body.body:
-        if isinstance(item, cst.FunctionDef) and item.name.value != "__init__":
-            return False
-    init = _method(node, "__init__")
-    for line in init.body.body if init is not None else ():
-        if not isinstance(line, cst.SimpleStatementLine):
-            return False
-        for small in line.body:
-            if small not in fields and not (
-                isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
-            ):
-                return False
-    return True
-
-
-def _is_dataclass(node: cst.ClassDef) -> bool:
-    for item in node.decorators:
-        made = item.decorator.func if isinstance(item.decorator, cst.Call) else item.decorator
-        if syntax.dotted(made).rpartition(".")[2] == "dataclass":
-            return True
-    return any(syntax.dotted(base.value).rpartition(".")[2] == "NamedTuple" for base in node.bases)
-
-
-def _target(node: cst.CSTNode) -> cst.BaseExpression:
-    if isinstance(node, cst.Assign):
-        return node.targets[0].target
-    assert isinstance(node, cst.AnnAssign)
-    return node.target
-
-
-def _assigned(name: str, value: cst.BaseExpression) -> Apply:
-    """An edit that makes ``self.x = y`` set ``name`` to ``value``."""
-
-    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, (cst.Assign, cst.AnnAssign))
-        target = _target(updated)
-        new = (
-            target.with_changes(attr=cst.Name(name)) if isinstance(target, cst.Attribute) else cst.Name(name)
-        )
-        return cst.Assign([cst.AssignTarget(new)], value)
-
-    return apply
-
-
-def _put(node: cst.BaseExpression) -> Apply:
-    return lambda original, updated: node
-
-
-def _text_field(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.AnnAssign)
-    value = cst.SimpleString('""') if updated.value is not None else None
-    return updated.with_changes(
-        target=cst.Name("output_text"), annotation=cst.Annotation(cst.Name("str")), value=value
-    )
-
-
-def _text_parameter(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.Param)
-    annotation = cst.Annotation(cst.Name("str")) if updated.annotation is not None else None
-    return updated.with_changes(name=cst.Name("output_text"), annotation=annotation)

@@ -1,0 +1,91 @@
+"""The syntax of hand-written fakes: what a class holds, and the edits of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..decide.plan import Apply
+from ..know import modules as syntax
+
+
+def lines_of(block: cst.BaseSuite) -> Iterator[cst.BaseSmallStatement]:
+    for line in block.body:
+        if isinstance(line, cst.SimpleStatementLine):
+            yield from line.body
+
+
+def classes_of(node: cst.ClassDef) -> list[cst.ClassDef]:
+    return [item for item in node.body.body if isinstance(item, cst.ClassDef)]
+
+
+def method_of(node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+    for item in node.body.body:
+        if isinstance(item, cst.FunctionDef) and item.name.value == name:
+            return item
+    return None
+
+
+def is_plain(node: cst.ClassDef, fields: set[cst.CSTNode]) -> bool:
+    """Whether a class does nothing but hold ``fields``."""
+    for item in node.body.body:
+        if isinstance(item, cst.FunctionDef) and item.name.value != "__init__":
+            return False
+    init = method_of(node, "__init__")
+    for line in init.body.body if init is not None else ():
+        if not isinstance(line, cst.SimpleStatementLine):
+            return False
+        for small in line.body:
+            if small not in fields and not (
+                isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
+            ):
+                return False
+    return True
+
+
+def is_dataclass(node: cst.ClassDef) -> bool:
+    for item in node.decorators:
+        made = item.decorator.func if isinstance(item.decorator, cst.Call) else item.decorator
+        if syntax.dotted(made).rpartition(".")[2] == "dataclass":
+            return True
+    return any(syntax.dotted(base.value).rpartition(".")[2] == "NamedTuple" for base in node.bases)
+
+
+def target_of(node: cst.CSTNode) -> cst.BaseExpression:
+    if isinstance(node, cst.Assign):
+        return node.targets[0].target
+    assert isinstance(node, cst.AnnAssign)
+    return node.target
+
+
+def assigned(name: str, value: cst.BaseExpression) -> Apply:
+    """An edit that makes ``self.x = y`` set ``name`` to ``value``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(updated, (cst.Assign, cst.AnnAssign))
+        target = target_of(updated)
+        new = (
+            target.with_changes(attr=cst.Name(name)) if isinstance(target, cst.Attribute) else cst.Name(name)
+        )
+        return cst.Assign([cst.AssignTarget(new)], value)
+
+    return apply
+
+
+def put(node: cst.BaseExpression) -> Apply:
+    return lambda original, updated: node
+
+
+def text_field(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.AnnAssign)
+    value = cst.SimpleString('""') if updated.value is not None else None
+    return updated.with_changes(
+        target=cst.Name("output_text"), annotation=cst.Annotation(cst.Name("str")), value=value
+    )
+
+
+def text_parameter(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Param)
+    annotation = cst.Annotation(cst.Name("str")) if updated.annotation is not None else None
+    return updated.with_changes(name=cst.Name("output_text"), annotation=annotation)
