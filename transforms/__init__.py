@@ -26,6 +26,7 @@ from . import (
     read_history,
     refusal,
     response_format,
+    shadowed,
     stream,
     stream_order,
     text,
@@ -69,4 +70,5 @@ RULES: tuple[Callable[[Context], None], ...] = (
     unread.plan,
     unseen_callers.plan,
     compared.plan,
+    shadowed.plan,
 )
