@@ -314,7 +314,8 @@ class Inspection:
 
     def _todo(self, flow: Flow, site: Site, module: Module) -> str:
         """The line in ``module`` about a site that stays; no line numbers: TODOs above change them."""
-        reasons = causes(self._reasons(flow))
+        # What only this run could not reach (MR907) is no part of a comment that outlives it.
+        reasons = [reason for reason in causes(self._reasons(flow)) if reason.code != "MR907"]
         own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
         candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
         first = next((reason for reason in candidates if _within(reason, site)), candidates[0])

@@ -129,3 +129,16 @@ def test_a_fault_of_the_tool_costs_a_migration_and_no_program(monkeypatch: pytes
     file, results = one(CALL)
     assert [reason.code for reason in results.sites[0].reasons] == ["MR910"]
     assert file.after.decode().replace(file.after.decode().splitlines()[3] + "\n", "") == CALL
+
+
+def test_a_comment_says_the_same_whatever_was_named() -> None:
+    sources = {
+        "client.py": b"from openai import OpenAI\n\n\ndef ask(messages):\n    return OpenAI().chat.completions."
+        b"create(model='gpt-4o', messages=messages, stop=['x'])\n",
+        "main.py": b"from client import ask\n\n"
+        b"print(ask([{'role': 'user', 'content': 'a'}]).choices[0].message.content)\n",
+    }
+    (whole,) = migrate(sources, Settings()).changed
+    (part,) = migrate(sources, Settings(), {"client.py"}).changed
+    assert part.after == whole.after
+    assert "MR112" in whole.after.decode()
