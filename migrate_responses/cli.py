@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -84,13 +85,17 @@ def _complete_code(_context: click.Context, _parameter: click.Parameter, typed: 
     ]
 
 
-def _place(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, int] | None:
+def _place(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[str, int, int | None] | None:
+    """A place as the tool itself prints it: with a column, and in a notebook with a cell."""
     if value is None:
         return None
-    path, _, line = value.rpartition(":")
-    if not path or not line.isdecimal():
+    found = re.fullmatch(r"(.+?):(?:cell (\d+):)?(\d+)(?::\d+)?", value)
+    if found is None:
         raise click.BadParameter("give a file and a line, such as app/llm.py:42")
-    return path, int(line)
+    path, cell, line = found.groups()
+    return path, int(line), int(cell) if cell else None
 
 
 _OPTIONS = (
@@ -264,7 +269,7 @@ def report(
     output: str | None,
     since: tuple[str, ...],
     dated: bool,
-    place: tuple[str, int] | None,
+    place: tuple[str, int, int | None] | None,
 ) -> int:
     """List every call in PATHS (default: here), what becomes of it and why. Nothing is written.
 

@@ -188,8 +188,10 @@ def report(request: Request, form: str, output: str | None, since: tuple[str, ..
     return _status(0, result)
 
 
-def explain_flow(request: Request, form: str, output: str | None, path: str, line: int) -> int:
-    """All that is known of the call at ``line`` of ``path``, and of what goes together with it."""
+def explain_flow(
+    request: Request, form: str, output: str | None, path: str, line: int, cell: int | None
+) -> int:
+    """All that is known of the call at ``line`` of ``path``, or of one of its cells, and of its flow."""
     from migrate_responses.show import flow, formats
 
     if form not in ("terminal", "prompt"):
@@ -197,6 +199,8 @@ def explain_flow(request: Request, form: str, output: str | None, path: str, lin
     runs = _migrate(request)
     found = formats.Report(outcome(runs), request.options, sources(runs))
     path = os.path.relpath(path).replace(os.sep, "/")
+    if cell is not None:
+        line = flow.line_of(found, path, cell, line)
     with _output(output) as stream:
         if form == "prompt" and (about := flow.sites_at(found, path, line)):
             found = replace(found, outcome=replace(found.outcome, sites=tuple(about)))

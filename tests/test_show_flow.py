@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def test_all_places_of_a_flow() -> None:
     assert "trim the text yourself" in result.stdout
 
 
-@pytest.mark.parametrize("place", ["app/main.py:4", "./app/tools.py:1", "app/llm.py:6"])
+@pytest.mark.parametrize("place", ["app/main.py:4", "./app/tools.py:1", "app/llm.py:6", "app/llm.py:7:12"])
 def test_any_line_of_a_flow_will_do(place: str) -> None:
     assert explain(place).stdout == explain("app/llm.py:7").stdout
 
@@ -86,3 +87,15 @@ def test_no_call_there() -> None:
     assert "it has calls at line 3" in explain("app/other.py:1", status=2).stderr
     assert "no call in that file" in explain("app/__init__.py:1", status=2).stderr
     assert "such as app/llm.py:42" in explain("app/llm.py", status=2).stderr
+
+
+def test_a_place_in_a_notebook_is_taken_as_it_is_printed() -> None:
+    call = FILES["app/other.py"].splitlines(keepends=True)[2].replace("client", "OpenAI()", 1)
+    code = {"execution_count": 1, "outputs": [], "source": ["from openai import OpenAI\n", call]}
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": []},
+        {"cell_type": "code", "metadata": {}, **code},
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    Path("play.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    assert "OpenAI().chat.completions.create" in explain("play.ipynb:cell 2:2:8").stdout

@@ -42,6 +42,16 @@ def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
     return bool(numbers or alone)
 
 
+def line_of(report: Report, path: str, cell: int, line: int) -> int:
+    """The line of the file of a place in a notebook; 0 if nothing is known of it."""
+    known: list[SiteResult | FlowPlace] = list(report.outcome.sites)
+    known += [place for flow in report.outcome.flows for place in flow.places]
+    for item in known:
+        if item.path == path and item.cell is not None and (item.cell.number, item.cell.line) == (cell, line):
+            return item.line
+    return 0
+
+
 def sites_at(report: Report, path: str, line: int) -> list[SiteResult]:
     """The calls that line ``line`` of ``path`` has to do with."""
     numbers = set(_flows_at(report, path, line))
