@@ -96,17 +96,20 @@ class Requests:
             if (recorded and is_api is not False) or self.replacements.is_request(request):
                 self._hold(node, f"`{self._source(node)}` compares a whole request")
 
-    def _is_keyed(self, node: cst.BaseExpression) -> bool:
-        """Whether ``node`` is an argument of a request, or a part of one: ``kwargs["model"]``."""
+    def _is_keyed(self, node: cst.BaseExpression, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether ``node`` is an argument of a request, or a part of one: ``kwargs["model"]``.
+
+        ``seen`` are the names on the way to it.
+        """
         while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
             if key_asked(node) is not None:
                 return True
             if isinstance(node, cst.Call) and not isinstance(node.func, cst.Attribute):
                 return False
             node = node.func if isinstance(node, cst.Call) else node.value
-        if isinstance(node, cst.Name):
+        if isinstance(node, cst.Name) and node.value not in seen:
             return any(
-                self._is_keyed(origin)
+                self._is_keyed(origin, seen | {node.value})
                 for origin in self.targets.origins(node)
                 if not isinstance(origin, cst.Name)
             )

@@ -36,6 +36,7 @@ class Targets:
     def __init__(self, module: Module, known: Collection[cst.CSTNode]) -> None:
         self._module = module
         self._known = known
+        self._origins: dict[cst.CSTNode, list[cst.BaseExpression]] = {}
 
     def is_api(self, node: cst.BaseExpression, depth: int = _DEPTH) -> bool | None:
         """Whether the mock ``node`` answers for the old API; None where that is not to be seen."""
@@ -79,8 +80,14 @@ class Targets:
                     return found
         return False, None
 
-    def origins(self, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    def origins(self, node: cst.BaseExpression) -> list[cst.BaseExpression]:
         """What the name or attribute ``node`` is bound to around it: assigned, looped over, patched in."""
+        known = self._origins.get(node)
+        if known is None:
+            known = self._origins[node] = list(self._bound(node))
+        return known
+
+    def _bound(self, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         if isinstance(node, cst.Attribute):
             yield from self._assigned(node.attr.value, self._module.tree, is_attribute=True)
             return
