@@ -221,8 +221,10 @@ def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:
     project = region.context.project
     inside = set(region.nodes())
     dicts: set[Value] = set()
+    keyed: set[str] = set()  # what is subscripted by such an index, as written
     for node in inside:
         if isinstance(node, cst.Subscript) and any(map(region.is_index, _keys(node))):
+            keyed.add(region.module.tree.code_for_node(node.value))
             dicts.update(value for value in project.values(node.value) if isinstance(value, DictValue))
         match node:
             case cst.Call(func=cst.Attribute(value=owner), args=[first, *_]) if region.is_index(first.value):
@@ -231,11 +233,18 @@ def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:
                 continue
     for value in dicts:
         assert isinstance(value, DictValue)
+        keyed.update(
+            module.tree.code_for_node(holder)
+            for holder, module in region.context.holders(value)
+            if isinstance(holder, (cst.Name, cst.Attribute))
+        )
         for holder, module in region.context.holders(value):
             parent = module.parents.get(holder)
             if holder not in inside:
-                for shown in _shown_keys(module, holder):
+                for shown in _shown_keys(module, holder, keyed):
                     yield shown, "is the place of a call in the answer now, and not its number"
+                if _asks_by_number(region.context, module, holder):
+                    yield parent or holder, "may count on keys from 0 up"
             if holder in inside or not isinstance(parent, cst.Subscript) or parent.value is not holder:
                 continue
             for key in _keys(parent):
@@ -243,8 +252,30 @@ def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:
                     yield parent, "counts on keys from 0 up"
 
 
-def _shown_keys(module: Module, holder: cst.CSTNode) -> Iterator[cst.Name]:
-    """Where a loop over a dict of calls uses their keys for more than to look something up."""
+def _asks_by_number(context: Context, module: Module, holder: cst.CSTNode) -> bool:
+    """Whether a dict of calls is asked for a key, or goes where its keys can be seen."""
+    parent = module.parents.get(holder)
+    match parent:
+        case cst.Attribute(attr=cst.Name(value=name)) if parent.value is holder:
+            return name not in ("values", "items", "keys", "clear", "copy", "update")
+        case cst.Comparison() | cst.ComparisonTarget():
+            comparison = parent if isinstance(parent, cst.Comparison) else module.parents[parent]
+            return module.tree.code_for_node(comparison).rpartition(" ")[2] not in ("None", "{}")
+        case cst.Arg():
+            call = module.parents.get(parent)
+            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
+            return any(isinstance(value, External) and value.path not in _KEYLESS for value in callees)
+        case _:
+            return False
+
+
+_KEYLESS = frozenset(
+    f"builtins.{name}" for name in ("len", "bool", "sorted", "isinstance", "type", "id", "list", "dict")
+)
+
+
+def _shown_keys(module: Module, holder: cst.CSTNode, keyed: set[str]) -> Iterator[cst.Name]:
+    """Where a loop over a dict of calls uses their keys for more than to look something up in ``keyed``."""
     source: cst.CSTNode | None = holder
     parent = module.parents.get(holder)
     pairs = isinstance(parent, cst.Attribute) and parent.attr.value == "items"
@@ -263,8 +294,17 @@ def _shown_keys(module: Module, holder: cst.CSTNode) -> Iterator[cst.Name]:
     for node in walk(extent):
         if isinstance(node, cst.Name) and isinstance(target, cst.Name) and node.value == target.value:
             use = module.parents.get(node)
-            if node is not target and not isinstance(use, (cst.Index, cst.Attribute, cst.Element)):
+            if node is target or isinstance(use, (cst.Attribute, cst.Element)):
+                continue
+            if not isinstance(use, cst.Index) or not _looks_up(module, use, keyed):
                 yield node
+
+
+def _looks_up(module: Module, index: cst.Index, keyed: set[str]) -> bool:
+    """Whether ``[index]`` is that of something that has such keys."""
+    element = module.parents.get(index)
+    subscript = module.parents.get(element) if element is not None else None
+    return isinstance(subscript, cst.Subscript) and module.tree.code_for_node(subscript.value) in keyed
 
 
 def _keys(node: cst.Subscript) -> Iterator[cst.BaseExpression]:
