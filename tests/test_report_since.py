@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from migrate_responses import cli
 from migrate_responses.show.document import document
+from migrate_responses.show.moved import responses_calls
 from migrate_responses.show.since import Entry, Since, SinceError, compare
 from tests.reports import HEAD, MOVED, READY, STOPPED, call, report
 
@@ -265,3 +266,18 @@ def test_the_date_is_that_of_the_build(repository: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
     assert json.loads(run("--date", "--format=json").stdout)["date"] == "2026-01-01"
     assert json.loads(run("--format=json").stdout)["date"] is None
+
+
+def test_calls_of_a_notebook_are_counted() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": "client.responses.create()"},
+        {
+            "cell_type": "code",
+            "source": ["%pip install openai\n", "a = client.responses.create(input='x')\n"],
+        },
+        {"cell_type": "code", "source": "def f():\n    return client.responses.parse(input='y')"},
+        {"cell_type": "code", "source": "not python at all client.responses.create"},
+    ]
+    data = json.dumps({"cells": cells, "nbformat": 4}).encode()
+    assert responses_calls(data) == {"": 1, "f": 1}
+    assert responses_calls(b'{"cells": 1, "x": ".responses."}') == {}

@@ -37,10 +37,29 @@ def instances_of(project: Definitions, module: Module, annotation: cst.BaseExpre
                     if isinstance(element.slice, cst.Index):
                         yield from instances_of(project, module, element.slice.value)
         case cst.Name() | cst.Attribute():
+            alias = _alias(module, annotation)
+            if alias is not None:
+                yield from instances_of(project, module, alias)
             for value in _named(project, module, annotation):
                 yield from _instance(project, module, value, annotation)
         case _:
             return
+
+
+def _alias(module: Module, node: cst.Name | cst.Attribute) -> cst.Subscript | None:
+    """What ``node`` is another name for, in ``AI = Annotated[OpenAI, Depends(get_ai)]`` at module level."""
+    if not isinstance(node, cst.Name):
+        return None
+    for assign in module.of(cst.Assign):
+        if not isinstance(assign, cst.Assign) or not isinstance(assign.value, cst.Subscript):
+            continue
+        named = any(
+            isinstance(target.target, cst.Name) and target.target.value == node.value
+            for target in assign.targets
+        )
+        if named and module.function(assign) is None:
+            return assign.value
+    return None
 
 
 def _parse(node: cst.SimpleString) -> cst.BaseExpression | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 import warnings
 from collections import Counter
 
@@ -18,13 +20,33 @@ def responses_calls(data: bytes) -> dict[str, int]:
     """
     if b".responses." not in data:
         return {}
+    found: Counter[str] = Counter()
+    for code in _cells(data) if data.lstrip().startswith(b"{") else [data]:
+        found.update(_calls(code))
+    return dict(sorted(found.items()))
+
+
+def _cells(data: bytes) -> list[bytes]:
+    """The code of a notebook, cell by cell, without its magics."""
+    try:
+        cells = json.loads(data)["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return []
+    return [_MAGIC.sub(b"pass", text.encode("utf-8", "surrogatepass")) for text in texts]
+
+
+_MAGIC = re.compile(rb"(?<![^\n])[%!?].*$", re.MULTILINE)
+
+
+def _calls(code: bytes) -> Counter[str]:
+    found: Counter[str] = Counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(data)
+            tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    found: Counter[str] = Counter()
+        return found
     stack: list[tuple[ast.AST, str]] = [(tree, "")]
     while stack:
         node, scope = stack.pop()
@@ -33,7 +55,7 @@ def responses_calls(data: bytes) -> dict[str, int]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             scope = f"{scope}.{node.name}" if scope else node.name
         stack.extend((child, scope) for child in ast.iter_child_nodes(node))
-    return dict(sorted(found.items()))
+    return found
 
 
 def _is_responses(node: ast.expr) -> bool:
