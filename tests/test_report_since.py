@@ -273,7 +273,7 @@ def test_calls_of_a_notebook_are_counted() -> None:
         {"cell_type": "markdown", "source": "client.responses.create()"},
         {
             "cell_type": "code",
-            "source": ["%pip install openai\n", "a = client.responses.create(input='x')\n"],
+            "source": ["%pip install openai\n", "a = client.responses.create()\n"],
         },
         {"cell_type": "code", "source": "def f():\n    return client.responses.parse(input='y')"},
         {"cell_type": "code", "source": "not python at all client.responses.create"},

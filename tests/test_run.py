@@ -133,8 +133,8 @@ def test_a_fault_of_the_tool_costs_a_migration_and_no_program(monkeypatch: pytes
 
 def test_a_comment_says_the_same_whatever_was_named() -> None:
     sources = {
-        "client.py": b"from openai import OpenAI\n\n\ndef ask(messages):\n    return OpenAI().chat.completions."
-        b"create(model='gpt-4o', messages=messages, stop=['x'])\n",
+        "client.py": b"from openai import OpenAI\n\n\ndef ask(messages):\n"
+        b"    return OpenAI().chat.completions.create(model='gpt-4o', messages=messages, stop=['x'])\n",
         "main.py": b"from client import ask\n\n"
         b"print(ask([{'role': 'user', 'content': 'a'}]).choices[0].message.content)\n",
     }

@@ -2,8 +2,8 @@
 
     python tools/field_report.py [--markdown] [--diff-dir OUT] [options of a run] DIR...
 
-Nothing is written to the packages. Exit status: 0 if every promise holds, 1 otherwise; warnings are heuristic,
-for a person to read.
+Nothing is written to the packages. Exit status: 0 if every promise holds, 1 otherwise; warnings are
+heuristic, for a person to read.
 """
 
 from __future__ import annotations

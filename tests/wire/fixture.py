@@ -43,9 +43,7 @@ else:
 
 PYTHON = (".py", ".pyi", *documents.SUFFIXES)
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-NOTE_KEYS = frozenset(
-    {"args", "verdicts", "codes", "why", "packaged", "gives_up", "exit", "breaks", "runs"}
-)
+NOTE_KEYS = frozenset({"args", "verdicts", "codes", "why", "packaged", "gives_up", "exit", "breaks", "runs"})
 
 
 @dataclass(frozen=True)
