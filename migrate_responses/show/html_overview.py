@@ -164,8 +164,9 @@ def _steps(report: Report) -> Iterator[tuple[object, ...]]:
     counts = Counter(site.verdict for site in sites)
     if ready := counts[Verdict.MIGRATED]:
         yield f"Migrate {many(ready, 'call')}: ", command("migrate-responses apply")
-    if counts[Verdict.UNSAFE] and not report.options.settings.unsafe_fixes:
-        calls = many(counts[Verdict.UNSAFE], "call")
+    unsafe = sum(site.verdict is Verdict.UNSAFE and site.flow > 0 for site in sites)
+    if unsafe and not report.options.settings.unsafe_fixes:
+        calls = many(unsafe, "call")
         yield f"Read what may change for {calls}, then: ", command("migrate-responses apply --unsafe-fixes")
     for code, word, where in ASSUMPTIONS:
         concerned = [{reason.code for reason in site.reasons} for site in sites]

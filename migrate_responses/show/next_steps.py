@@ -50,7 +50,8 @@ def after(command: str, typed: Typed, result: Outcome, unsafe: bool) -> Iterator
         if count:
             purpose = f"if the server of {many(count, 'call')}, {what}, has /responses"
             yield typed.with_(look, "--assume-responses", word), purpose
-    count = sum(site.verdict is Verdict.UNSAFE for site in result.sites)
+    # Mocks and routes on their own (flow 0) move with the calls that they are about, or not at all.
+    count = sum(site.verdict is Verdict.UNSAFE and site.flow > 0 for site in result.sites)
     if count and not unsafe:
         yield typed.with_(look, "--unsafe-fixes"), f"{many(count, 'more call')}, if what changes is fine"
     codes = [reason.code for site in held for reason in site.reasons[:1]]
