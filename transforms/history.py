@@ -12,7 +12,8 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..decide.plan import Replacement
-from ..know.kinds import DUMPS, JSON_DUMPS, Const, DictValue, Place, SeqValue, Shape, Site
+from ..decide.receivers import DOUBLES
+from ..know.kinds import DUMPS, JSON_DUMPS, Const, DictValue, External, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .context import Context
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
@@ -67,7 +68,11 @@ def _answer(
     ]
     if others:
         text = context.source(place.node, place.module)
-        context.manual(place.node, place.module, sites, "MR506", f"`{text}` adds answers and other messages")
+        if all(isinstance(v, External) and v.path.startswith(DOUBLES) for v in others):
+            code, detail = "MR803", f"`{text}` also adds what a test puts in the place of the answer"
+        else:
+            code, detail = "MR506", f"`{text}` adds answers and other messages"
+        context.manual(place.node, place.module, sites, code, detail)
         return
     value = _value_of(place)
     if value is None:
