@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Const, DictValue, External, Place, Unknown, Value
+from ..know.kinds import Const, DictValue, External, Place, SeqValue, Unknown, Value
 from .context import WRITES, Context, Request, constants
 
 
@@ -62,12 +62,12 @@ class Parameter:
 
     def only(self, *noops: object) -> bool:
         """Whether it can only be None, omitted, or one of ``noops``."""
-        if not self.values:
+        if not self.values or any(map(_is_set_by_name, self.places)):
             return False
         for value in self.values:
             if self.offered_by(value) is not None:
                 return False
-            if self._is_of_field(value):
+            if self._is_of_field(value) or self._may_be_filled(value):
                 return False
             if isinstance(value, External) and value.path in models.OMITTED:
                 continue
@@ -92,6 +92,22 @@ class Parameter:
             isinstance(declaration, cst.AnnAssign)
             and declaration.value is value.node
             and isinstance(module.parents.get(module.parents[module.parents[declaration]]), cst.ClassDef)
+        )
+
+    def _may_be_filled(self, value: Value) -> bool:
+        """Whether ``value`` is a default, and a caller of its function passes ``**`` of something unknown."""
+        if not isinstance(value, Const):
+            return False
+        module = self.context.module_of(value.node)
+        parameter = module.parents.get(value.node)
+        if not isinstance(parameter, cst.Param) or parameter.default is not value.node:
+            return False
+        function = self.context.project.functions.get(module.parents[module.parents[parameter]])
+        return function is not None and any(
+            argument.keyword in ("*", "**")
+            and not all(isinstance(given, (DictValue, SeqValue)) for given in argument.var.values or [value])
+            for caller in function.callers
+            for argument in caller.arguments
         )
 
     def offered_by(self, value: Value) -> str | None:
@@ -133,3 +149,11 @@ def is_or(value: cst.BaseExpression) -> bool:
         return False
     last = value.right.attr if isinstance(value.right, cst.Attribute) else value.right
     return isinstance(last, cst.Name) and last.value in ("NOT_GIVEN", "omit", "None")
+
+
+def _is_set_by_name(place: Place) -> bool:
+    """Whether ``place`` passes an attribute, where attributes are also set by names that are computed."""
+    node = place.node
+    passed = node.value if isinstance(node, (cst.Arg, cst.DictElement)) else None
+    text = place.module.text
+    return isinstance(passed, cst.Attribute) and ("setattr" in text or "__dict__" in text)
