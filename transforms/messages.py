@@ -20,7 +20,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from .actions import Action, act
-from .context import Context, Keyword, is_none
+from .context import WRITES, Context, Keyword, is_none
 from .instructions import hoist_local, inline, local_list
 from .part_objects import writes_part_objects
 from .sent import KEYS, PLAIN_ROLES, elements_of, messages_of, roles, writes_items
@@ -88,6 +88,9 @@ def _message(context: Context, site: Site, message: DictValue) -> None:
                 continue
             if key in _NULLABLE_KEYS and is_none(place.var):
                 _drop_key(context, site, place.node, place.module)
+            elif key == "name" and any(other.how not in WRITES for other in places):
+                detail = "`name` on a message is refused, and read elsewhere"
+                context.manual(place.node, place.module, [site], "MR205", detail)
             elif key == "name":
                 context.unsafe(place.node, place.module, [site], "MR205", "`name` on a message is refused")
                 _drop_key(context, site, place.node, place.module)
