@@ -12,7 +12,7 @@ from ..config import Settings
 from ..decide.escapes import Escapes
 from ..decide.plan import Apply, Plan
 from ..know.graph import Var
-from ..know.kinds import Const, DictValue, Place, SeqValue, Shape, Site, Value
+from ..know.kinds import Const, DictValue, Place, Resource, SeqValue, Shape, Site, Value
 from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
@@ -100,6 +100,18 @@ class Context:
                     for value in var.values:
                         if isinstance(value, (SeqValue, DictValue)):
                             found.setdefault(value, []).append((node, module))
+        return found
+
+    @cached_property
+    def steps(self) -> set[cst.CSTNode]:
+        """The nodes on the way from clients to calls: ``client.chat``, ``.completions``, ``.create``."""
+        found: set[cst.CSTNode] = set()
+        for site in self.sites:
+            for resource in site.resources:
+                step: Resource | None = resource
+                while step is not None:
+                    found.add(step.node)
+                    step = step.previous
         return found
 
     def module_of(self, node: cst.CSTNode) -> Module:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..decide.receivers import MOCKS
 from ..know import modules as syntax
-from ..know.kinds import External, Resource, Site, Value
+from ..know.kinds import External, Site, Value
 from ..know.modules import Module
 from .context import Context
 from .double_targets import Targets
@@ -62,7 +62,7 @@ class Leftovers:
             case cst.Attribute(value=value, attr=cst.Name(value="choices")):
                 return not self.context.project.shapes(value) and not _is_other(value)
             case cst.Attribute(attr=cst.Name(value="completions")):
-                return not self._is_step_of_site(node)
+                return node not in self.context.steps
             case cst.Arg(keyword=cst.Name(value="choices")):
                 call = self.module.parents.get(node)
                 return not (isinstance(call, cst.Call) and _is_other(call.func))
@@ -111,16 +111,6 @@ class Leftovers:
             if isinstance(parent, cst.FunctionDef) and parent.name.value != "__init__":
                 return None
         return None
-
-    def _is_step_of_site(self, node: cst.Attribute) -> bool:
-        for site in self.context.sites:
-            for resource in site.resources:
-                step: Resource | None = resource
-                while step is not None:
-                    if step.node is node:
-                        return True
-                    step = step.previous
-        return False
 
     def _is_patch(self, arg: cst.Arg) -> bool:
         """Whether ``arg`` gives the answer of a patched method."""

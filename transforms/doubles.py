@@ -13,7 +13,7 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..decide.receivers import MOCKS
 from ..know import modules as syntax
-from ..know.kinds import External, Resource, Site
+from ..know.kinds import External, Site
 from ..know.modules import Module
 from . import double_shapes
 from .context import Context
@@ -115,7 +115,7 @@ class _Test:
 
     def _chain(self, node: cst.Attribute) -> None:
         """``mock.chat.completions`` -> ``mock.responses``."""
-        if node in self.known or self._is_step_of_site(node):
+        if node in self.known or node in self.context.steps:
             self.known.add(node)
             return
         self.known.update(syntax.walk(node))
@@ -129,16 +129,6 @@ class _Test:
             return updated.with_changes(value=base, attr=cst.Name("responses"))
 
         self._edit(node, apply, "MR801")
-
-    def _is_step_of_site(self, node: cst.Attribute) -> bool:
-        for site in self.context.sites:
-            for resource in site.resources:
-                step: Resource | None = resource
-                while step is not None:
-                    if step.node is node:
-                        return True
-                    step = step.previous
-        return False
 
     def _target(self, node: cst.SimpleString) -> None:
         """``patch("openai.resources.chat.completions.Completions.create")``."""

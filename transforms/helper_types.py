@@ -39,16 +39,6 @@ def patterns_of(pattern: cst.MatchPattern) -> list[cst.SimpleString] | None:
             return None
 
 
-def literals_of(node: cst.BaseExpression) -> list[cst.SimpleString]:
-    if isinstance(node, cst.SimpleString):
-        return [node]
-    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-        found = [element.value for element in node.elements]
-        strings = [item for item in found if isinstance(item, cst.SimpleString)]
-        return strings if len(strings) == len(found) else []
-    return []
-
-
 def tests_of(node: cst.BaseExpression) -> Iterator[cst.Comparison]:
     """The comparisons that must hold where ``node`` is true."""
     if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):

@@ -9,7 +9,7 @@ import libcst as cst
 from ..know.kinds import DictValue, Site
 from ..know.modules import Module
 from .context import Context
-from .snippets import string
+from .snippets import literals_of, string
 
 _NESTED = ("image_url", "file")
 
@@ -62,7 +62,7 @@ def _type(
     literals: list[cst.SimpleString] = []
     match parent:
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=other)]) if left is node:
-            literals = _strings(other)
+            literals = literals_of(other)
         case _:
             pass
     if not literals:
@@ -82,16 +82,6 @@ def renamed(name: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
         return string(name, original)
 
     return apply
-
-
-def _strings(node: cst.BaseExpression) -> list[cst.SimpleString]:
-    if isinstance(node, cst.SimpleString):
-        return [node]
-    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-        found = [element.value for element in node.elements]
-        strings = [item for item in found if isinstance(item, cst.SimpleString)]
-        return strings if len(strings) == len(found) else []
-    return []
 
 
 def _nested(context: Context, node: cst.CSTNode, module: Module, sites: list[Site]) -> None:

@@ -135,6 +135,17 @@ def key_of(element: cst.CSTNode) -> str | None:
     return None
 
 
+def literals_of(node: cst.BaseExpression) -> list[cst.SimpleString]:
+    """The string that ``node`` is, or those of a display of nothing else."""
+    if isinstance(node, cst.SimpleString):
+        return [node]
+    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
+        found = [element.value for element in node.elements]
+        strings = [item for item in found if isinstance(item, cst.SimpleString)]
+        return strings if len(strings) == len(found) else []
+    return []
+
+
 def key_text(node: cst.SimpleString) -> str:
     """What a literal key says; "" for bytes."""
     value = node.evaluated_value

@@ -15,7 +15,6 @@ from .helper_types import (
     CALL_DELTA,
     CALL_DONE,
     TYPES,
-    literals_of,
     patterns_of,
     tests_of,
     type_around,
@@ -23,7 +22,7 @@ from .helper_types import (
     untyped,
 )
 from .reading import replace_read
-from .snippets import attribute, expr, operand, string
+from .snippets import attribute, expr, literals_of, operand, string
 
 # (type, field) -> field of the new event.
 _FIELDS = {

@@ -24,7 +24,7 @@ _LOOKS = frozenset({"get", "pop", "setdefault"})
 
 def taken_out(value: DictValue, name: str) -> bool:
     """Whether ``name`` is always gone from ``value``, a function's ``**kwargs``, when it is passed on."""
-    function = _function(value)
+    function = taker(value)
     if function is None or not isinstance(function.body, cst.IndentedBlock):
         return False
     if any(place.how in ("literal", "store", "setdefault") for place in value.places.get(name, ())):
@@ -39,7 +39,7 @@ def taken_out(value: DictValue, name: str) -> bool:
 
 def parameters_beside(value: DictValue) -> frozenset[str]:
     """The names that never get into ``value``, a ``**kwargs`` beside parameters so called."""
-    function = _function(value)
+    function = taker(value)
     if function is None:
         return frozenset()
     parameters = function.params
@@ -54,7 +54,7 @@ def kept_by(function: Function) -> frozenset[str]:
     return parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
 
 
-def _function(value: DictValue) -> cst.FunctionDef | None:
+def taker(value: DictValue) -> cst.FunctionDef | None:
     """The function that ``value`` is the ``**kwargs`` of."""
     parameters = value.module.parents.get(value.node)
     if not isinstance(parameters, cst.Parameters) or parameters.star_kwarg is not value.node:

@@ -17,6 +17,7 @@ from ..know.modules import walk
 from .context import Context
 from .params import ELSEWHERE, RULES
 from .snippets import key_text
+from .taken_out import taker
 
 _RENAMED = ELSEWHERE | set(RULES)
 # Keys that only the old form of messages, parts and tools has.
@@ -91,17 +92,11 @@ def _wrappers(context: Context, site: Site) -> Iterator[Function]:
     """The functions whose arguments become those of ``site``: the one around it, and those of its ``**``."""
     definitions: dict[cst.CSTNode | None, None] = {site.module.function(site.node): None}
     for value in context.request(site).dicts:
-        definitions[_taker(value)] = None
+        definitions[taker(value)] = None
     for definition in definitions:
         function = context.project.functions.get(definition) if definition is not None else None
         if function is not None:
             yield function
-
-
-def _taker(value: DictValue) -> cst.CSTNode | None:
-    """The function that ``value`` is the ``**kwargs`` of."""
-    parameters = value.module.parents.get(value.node) if isinstance(value.node, cst.Param) else None
-    return value.module.parents.get(parameters) if parameters is not None else None
 
 
 def _name(node: cst.BaseExpression) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from types import FunctionType
 
 import libcst as cst
 
@@ -92,7 +93,7 @@ class Plan:
         Who asks for the same one again becomes one more owner of it. Edits of a node are the same if
         they have the same ``key``; a function that captures nothing is its own.
         """
-        if key is None and getattr(apply, "__closure__", ()) is None:
+        if key is None and isinstance(apply, FunctionType) and _captures_nothing(apply):
             key = apply.__code__
         same = self._same.get((node, code, key)) if key is not None else None
         if same is not None:
@@ -127,3 +128,8 @@ class Plan:
     def need(self, target: Module, module: str, name: str, sites: Iterable[Site], beside: str = "") -> None:
         """Ask for an import that the edits use."""
         self.imports.append(NewImport(target, module, name, frozenset(sites), beside))
+
+
+def _captures_nothing(function: FunctionType) -> bool:
+    """Whether a function does the same wherever it was made: no closure, no values by default."""
+    return not (function.__closure__ or function.__defaults__ or function.__kwdefaults__)

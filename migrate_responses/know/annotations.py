@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -50,16 +51,19 @@ def _alias(module: Module, node: cst.Name | cst.Attribute) -> cst.Subscript | No
     """What ``node`` is another name for, in ``AI = Annotated[OpenAI, Depends(get_ai)]`` at module level."""
     if not isinstance(node, cst.Name):
         return None
-    for assign in module.of(cst.Assign):
-        if not isinstance(assign, cst.Assign) or not isinstance(assign.value, cst.Subscript):
-            continue
-        named = any(
-            isinstance(target.target, cst.Name) and target.target.value == node.value
+    known = _ALIASES.get(module)
+    if known is None:
+        known = _ALIASES[module] = {
+            target.target.value: assign.value
+            for assign in module.of(cst.Assign)
+            if isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Subscript)
             for target in assign.targets
-        )
-        if named and module.function(assign) is None:
-            return assign.value
-    return None
+            if isinstance(target.target, cst.Name) and module.function(assign) is None
+        }
+    return known.get(node.value)
+
+
+_ALIASES: WeakKeyDictionary[Module, dict[str, cst.Subscript]] = WeakKeyDictionary()
 
 
 def _parse(node: cst.SimpleString) -> cst.BaseExpression | None:

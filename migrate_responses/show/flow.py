@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from migrate_responses.results import Diagnostic, FlowPlace, Role, SiteResult, Verdict
+from migrate_responses.results import Diagnostic, FlowPlace, Level, Role, SiteResult, Verdict
 from migrate_responses.show.formats import Report
 from migrate_responses.show.screen import Screen
 
@@ -25,6 +25,7 @@ _PARTS = (
     ("Where the answer goes", Role.ANSWER),
     ("What changes too", Role.EDIT),
 )
+_HELD = "What holds it back"
 _ENOUGH = 40  # places of one part; what is beyond is counted
 
 
@@ -38,7 +39,7 @@ def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
         _flow(screen, report, number)
     for site in alone:
         _calls(screen, [site])
-        _reasons(screen, site.reasons)
+        _told(screen, _HELD, site.reasons)
     return bool(numbers or alone)
 
 
@@ -95,9 +96,13 @@ def _flow(screen: Screen, report: Report, number: int) -> None:
             part = [place for place in part if (place.path, place.line) not in told]
         _part(screen, report, title, part)
         told.update((place.path, place.line) for place in part)
-    _reasons(screen, _distinct(reason for site in sites for reason in site.reasons))
+    _told(screen, _HELD, _distinct(reason for site in sites for reason in site.reasons))
     spoken = {(place.path, place.line, place.code) for place in places if place.role is Role.REASON}
-    _notes(screen, [note for note in report.outcome.notes if (note.path, note.line, note.code) in spoken])
+    _told(
+        screen,
+        "Good to know",
+        [note for note in report.outcome.notes if (note.path, note.line, note.code) in spoken],
+    )
 
 
 def _calls(screen: Screen, sites: Iterable[SiteResult]) -> None:
@@ -123,25 +128,16 @@ def _part(screen: Screen, report: Report, title: str, places: list[FlowPlace]) -
         screen.line(f"  and {len(lines) - len(shown)} more")
 
 
-def _reasons(screen: Screen, reasons: Iterable[Diagnostic]) -> None:
-    listed = list(reasons)
+def _told(screen: Screen, title: str, diagnostics: Iterable[Diagnostic]) -> None:
+    listed = list(diagnostics)
     if listed:
         screen.line()
-        screen.line(("What holds it back", "bold"))
-    for reason in listed:
-        place = f"{reason.path}:{reason.line}" if reason.line else reason.path
-        screen.line("  ", (reason.code, "bold"), f" {place}  {reason.message}")
-        if reason.next_step:
-            screen.line(f"    {reason.next_step}")
-
-
-def _notes(screen: Screen, notes: Iterable[Diagnostic]) -> None:
-    listed = list(notes)
-    if listed:
-        screen.line()
-        screen.line(("Good to know", "bold"))
-    for note in listed:
-        screen.line("  ", (note.code, "bold"), f" {note.path}:{note.line}  {note.message}")
+        screen.line((title, "bold"))
+    for one in listed:
+        place = f"{one.path}:{one.line}" if one.line else one.path
+        screen.line("  ", (one.code, "bold"), f" {place}  {one.message}")
+        if one.next_step and one.level is not Level.NOTE:
+            screen.line(f"    {one.next_step}")
 
 
 def _distinct(reasons: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
