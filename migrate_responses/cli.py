@@ -298,16 +298,16 @@ def config(request: Request) -> int:
 
 
 @cli.command(short_help="Tell what a code means, or list all codes.", epilog=examples("explain"))
-@click.argument("code", required=False, shell_complete=_complete_code)
+@click.argument("codes", metavar="[CODE]...", nargs=-1, shell_complete=_complete_code)
 @click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set.")
-def explain(code: str | None, no_color: bool) -> None:
-    """Tell the whole story of the rule CODE, or list all rules.
+def explain(codes: tuple[str, ...], no_color: bool) -> None:
+    """Tell the whole story of each rule CODE, or list all rules.
 
     CODE is as reports and comments name it, such as MR112; its beginning lists all that begin so.
     """
     from migrate_responses import commands
 
-    commands.explain(code, no_color)
+    commands.explain(codes, no_color)
 
 
 def _written() -> str:

@@ -164,7 +164,7 @@ def check(request: Request, allow_todo: bool) -> int:
         for site in result.sites
         if site.verdict in counted or (site.verdict in summary.HELD_BACK and site.path in changed)
     ]
-    summary.sites(request.out(), remaining)
+    summary.sites(request.out(), remaining, changed if allow_todo else ())
     _tell(request, request.err(), result, done=False, listed=True)
     if remaining:
         _next(request, request.err(), result, "check")
@@ -268,20 +268,23 @@ def config(request: Request) -> int:
     return 0
 
 
-def explain(code: str | None, no_color: bool) -> None:
-    """One rule, or the list."""
+def explain(codes: Sequence[str], no_color: bool) -> None:
+    """Some rules, or the list."""
     from migrate_responses.rules import rule
     from migrate_responses.show import rules_page
 
     screen = Screen(sys.stdout, no_color)
-    wanted = f"MR{code}" if code is not None and code.isdecimal() else code or ""
-    try:
-        rules_page.explain(screen, rule(wanted))
-    except KeyError:
-        if not rules_page.overview(screen, wanted.upper()):
-            raise click.UsageError(
-                f"There is no rule {code!r}; `migrate-responses explain` lists them."
-            ) from None
+    for number, code in enumerate(codes or ("",)):
+        if number:
+            screen.line()
+        wanted = f"MR{code}" if code.isdecimal() else code
+        try:
+            rules_page.explain(screen, rule(wanted))
+        except KeyError:
+            if not rules_page.overview(screen, wanted.upper()):
+                raise click.UsageError(
+                    f"There is no rule {code!r}; `migrate-responses explain` lists them."
+                ) from None
 
 
 def engine(jobs: int | None) -> Migrate:

@@ -371,3 +371,12 @@ def test_models_of_openai_are_not_foreign() -> None:
     from openai.types import ChatModel
 
     assert not [name for name in get_args(ChatModel) if is_foreign_model(name)]
+
+
+def test_an_azure_client_tells_all_that_has_to_change() -> None:
+    source = f'{HEAD}client = AzureOpenAI(azure_deployment="d", api_version="2024-10-21")\n{CALL}'
+    known = project(main=source)
+    (site,) = known.sites.values()
+    (reason,) = judge_site(known, site, Settings())
+    assert "deployment `d`" in reason.detail
+    assert "`2024-10-21`" in reason.detail

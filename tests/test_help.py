@@ -80,6 +80,7 @@ def test_a_number_or_a_beginning_will_do() -> None:
     listed = said("explain", "MR40")
     assert "MR401" in listed
     assert "MR301" not in listed
+    assert said("explain", "112", "MR001") == said("explain", "112") + "\n" + said("explain", "MR001")
     assert said("explain", "4") == said("explain", "MR4")
     for wrong in ("MR999", "x", "1122"):
         result = CliRunner().invoke(cli, ["explain", wrong])

@@ -279,5 +279,16 @@ def test_calls_of_a_notebook_are_counted() -> None:
         {"cell_type": "code", "source": "not python at all client.responses.create"},
     ]
     data = json.dumps({"cells": cells, "nbformat": 4}).encode()
-    assert responses_calls(data) == {"": 1, "f": 1}
-    assert responses_calls(b'{"cells": 1, "x": ".responses."}') == {}
+    assert responses_calls("a.ipynb", data) == {"": 1, "f": 1}
+    assert responses_calls("a.ipynb", b'{"cells": 1, "x": ".responses."}') == {}
+
+
+def test_calls_in_what_ipython_understands_are_counted() -> None:
+    code = "files = !ls\nfor _ in files:\n    %matplotlib inline\n    client.responses.create()\n"
+    cells = [{"cell_type": "code", "source": code}]
+    assert responses_calls("a.ipynb", json.dumps({"cells": cells, "nbformat": 4}).encode()) == {"": 1}
+
+
+def test_calls_of_a_text_are_counted() -> None:
+    text = b"```python\nclient.responses.create()\n```\n`client.responses.create()`\n"
+    assert responses_calls("a.md", text) == {"": 1}

@@ -189,9 +189,9 @@ def test_what_to_type_next() -> None:
 
 def test_many_paths_are_not_repeated() -> None:
     names = [f"f{number}.py" for number in range(200)]
-    assert (
-        Typed(["--select", "MR1", *names], names).with_("diff") == "migrate-responses diff --select MR1 PATHS"
-    )
+    assert Typed(["--select", "MR1", *names], names).with_("diff") == "migrate-responses diff --select MR1 ."
+    names = [f"src/a/{number}/b.py" for number in range(200)]
+    assert Typed(["-v", *names], names).with_("diff") == "migrate-responses diff src/a"
 
 
 def test_a_reason_behind_several_calls_is_told_once() -> None:

@@ -70,6 +70,9 @@ class _Judges:
         if not faults:
             return None
         fault = faults[0]
+        if fault.code == "MR024":  # say all that has to change in an Azure client at once
+            older = [other.detail for other in faults if other.code == "MR022"]
+            fault = replace(fault, detail=", and ".join([fault.detail, *older[:1]]))
         where = self.ambient.module_of(fault.node) if fault.node is not None else None
         if fault.node is None or where is None:
             return Reason(fault.code, Level.MANUAL, fault.detail, client.node, client.module)

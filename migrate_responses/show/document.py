@@ -69,7 +69,8 @@ def _files(report: Report) -> list[dict[str, Any]]:
     for site in result.sites:
         sites.setdefault(site.path, []).append(site)
     changed = {file.path: file for file in result.changed}
-    moved = {path: responses_calls(report.sources.get(path, b"")) for path in result.named | sites.keys()}
+    paths = result.named | sites.keys()
+    moved = {path: responses_calls(path, report.sources.get(path, b"")) for path in paths}
     told = {*sites, *changed, *(error.path for error in result.errors if error.path)}
     told.update(path for path, calls in moved.items() if calls)
     return [

@@ -72,7 +72,7 @@ def _head(report: Report, style: str, script: str) -> Html:
 
 def _main(report: Report, sites: Sites) -> Html:
     outcome = report.outcome
-    moved = sum(sum(responses_calls(report.sources.get(path, b"")).values()) for path in outcome.named)
+    moved = sum(sum(responses_calls(path, report.sources.get(path, b"")).values()) for path in outcome.named)
     calls = None
     if outcome.sites or outcome.changed:
         calls = tag(

@@ -90,7 +90,7 @@ def _totals(report: Report) -> Iterator[str]:
     outcome = report.outcome
     counts = Counter(site.verdict for site in outcome.sites)
     held = sum(counts[verdict] for verdict in HELD)
-    moved = sum(sum(responses_calls(report.sources.get(path, b"")).values()) for path in outcome.named)
+    moved = sum(sum(responses_calls(path, report.sources.get(path, b"")).values()) for path in outcome.named)
     if not outcome.sites:
         yield f"No Chat Completions calls in {many(outcome.seen, 'Python file')}."
     rows = [

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import ast
-import json
-import re
 import warnings
 from collections import Counter
+from collections.abc import Iterable
+
+from migrate_responses.documents.names import is_notebook, is_text
 
 _METHODS = frozenset({"create", "parse", "stream"})
 _WRAPPERS = frozenset({"with_raw_response", "with_streaming_response"})
 
 
-def responses_calls(data: bytes) -> dict[str, int]:
-    """How many ``X.responses.create`` (``parse``, ``stream``) each scope of a file has.
+def responses_calls(path: str, data: bytes) -> dict[str, int]:
+    """How many ``X.responses.create`` (``parse``, ``stream``) each scope of the file ``path`` has.
 
-    A scope is the dotted names of the classes and functions around it, empty at module level. A file
-    that Python cannot parse has none.
+    A scope is the dotted names of the classes and functions around it, empty at module level. Notebooks
+    and texts are read as a run reads them; a file or a cell that Python cannot parse has none.
     """
     if b".responses." not in data:
         return {}
     found: Counter[str] = Counter()
-    for code in _cells(data) if data.lstrip().startswith(b"{") else [data]:
+    for code in _programs(path, data):
         found.update(_calls(code))
     return dict(sorted(found.items()))
 
 
-def _cells(data: bytes) -> list[bytes]:
-    """The code of a notebook, cell by cell, without its magics."""
-    try:
-        cells = json.loads(data)["cells"]
-        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return []
-    return [_MAGIC.sub(b"pass", text.encode("utf-8", "surrogatepass")) for text in texts]
+def _programs(path: str, data: bytes) -> Iterable[bytes]:
+    if not (is_notebook(path) or is_text(path)):
+        return (data,)
+    from migrate_responses.documents.edge import Documents  # LibCST with it
 
-
-_MAGIC = re.compile(rb"(?<![^\n])[%!?].*$", re.MULTILINE)
+    return Documents({path: data}).python.values()
 
 
 def _calls(code: bytes) -> Counter[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, many
 _OF_ONE_COMMAND = frozenset(
     {"--exit-code", "--allow-todo", "--allow-dirty", "-i", "--interactive", "-v", "--verbose"}
 )
-_MOST_PATHS = 4  # more are not repeated: pre-commit names hundreds
+_MOST_PATHS = 4  # for more their folder is named: pre-commit names hundreds
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Typed:
         words = [word for word in self.words if word not in _OF_ONE_COMMAND]
         if len(self.paths) > _MOST_PATHS:
             words = [word for word in words if word not in self.paths]
-            return f"{shlex.join(['migrate-responses', command, *words, *more])} PATHS"
+            more = (*more, os.path.relpath(os.path.commonpath([*map(os.path.abspath, self.paths)])))
         return shlex.join(["migrate-responses", command, *words, *more])
 
 

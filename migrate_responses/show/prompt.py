@@ -93,9 +93,9 @@ def _reasons(reasons: Iterable[Diagnostic]) -> Iterator[str]:
     for reason in reasons:
         said.setdefault((reason.code, advice(reason)), []).append(code(reason.place))
     for (name, sentence), places in said.items():
-        yield f"- **{name} {prose(rule(name).title)}** at {', '.join(places)}: {prose(sentence)}."
+        yield f"- **{name} {rule(name).title}** at {', '.join(places)}: {prose(sentence)}."
         if name not in explained:
-            yield f"  {prose(rule(name).explanation)}"
+            yield f"  {rule(name).explanation}"
             explained.add(name)
 
 
@@ -136,7 +136,7 @@ def _shapes(names: Iterable[str]) -> Iterator[str]:
         known = rule(name)
         if not known.before:
             continue
-        yield f"**{name} {prose(known.title)}** ({known.level.value}; {about(name)})"
+        yield f"**{name} {known.title}** ({known.level.value}; {about(name)})"
         after = ["", "# after", *known.after.splitlines()] if known.after else []
         yield fenced(["# before", *known.before.splitlines(), *after])
 

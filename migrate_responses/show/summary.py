@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
 from migrate_responses.results import Diagnostic, Level, SiteResult, Verdict
@@ -43,10 +43,11 @@ def failures(screen: Screen, found: Iterable[Diagnostic]) -> None:
             screen.line(f"{many(count - _MOST_ALIKE, 'more file')}: ", (code, "red"), f" {message}", hang=4)
 
 
-def sites(screen: Screen, found: Iterable[SiteResult]) -> None:
+def sites(screen: Screen, found: Iterable[SiteResult], untold: Container[str] = ()) -> None:
     """One line for each reason, and for each site without one: that is ready to be migrated.
 
     A reason that holds back several calls is told once, and the calls with the first of their reasons.
+    ``untold`` are files whose TODO comments do not say so yet.
     """
     found = list(found)
     behind: dict[Diagnostic, list[SiteResult]] = {}
@@ -61,7 +62,10 @@ def sites(screen: Screen, found: Iterable[SiteResult]) -> None:
                 continue
             if reason.level is Level.UNSAFE and all(one.verdict is Verdict.MANUAL for one in held):
                 reason = replace(reason, next_step="")  # --unsafe-fixes would not be enough
-            finding(screen, reason, "" if held == last else _together(held))
+            aside = "" if held == last else _together(held)
+            if any(site.path in untold for site in held):
+                aside += "; its TODO is missing or out of date, and `migrate-responses apply` mends it"
+            finding(screen, reason, aside)
             last = held
         if not site.reasons:
             screen.line((site.place, "bold"), ": ", ("can be migrated", "green"), f": {site.text}", hang=4)
