@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 import libcst as cst
 
 from ..decide.escapes import Way
-from ..know.kinds import Class, Const, Kind, Shape, Site, Value
+from ..know.kinds import Class, Const, External, Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module, bound_by, walk
 from .context import Context
-from .response_format import may_refuse
+from .response_format import JSON, kind_of, may_refuse
 from .stream_parts import leaves
 
 _WAYS = (Way.DISPLAY, Way.ARGUMENT, Way.TEXT, Way.RETURN, Way.STORE, Way.YIELD)
@@ -98,6 +98,12 @@ def _listen(context: Context) -> Told:
         parent = module.parents.get(node)
         if isinstance(parent, cst.Match) or (isinstance(parent, cst.Attribute) and is_caught(node, module)):
             both |= sites
+        elif is_searched(parent) or isinstance(parent, _FAILING):
+            if _is_type_test(parent, module):
+                nones |= sites
+            possible = {site for site in sites if _can_be_none(context, site) or _wants_json(context, site)}
+            if possible and is_caught_above(context, node, module, frozenset({"TypeError"})):
+                both |= possible
         elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
             other = compared(node, module)
             if other is not None and is_none(other):
@@ -106,10 +112,6 @@ def _listen(context: Context) -> Told:
                     both |= sites  # others put their own empty texts there
             elif isinstance(other, cst.SimpleString) and other.evaluated_value == "":
                 empties |= sites
-        elif _is_type_test(parent, module):
-            nones |= sites
-        elif isinstance(parent, _FAILING) and is_caught(node, module, frozenset({"TypeError"})):
-            both |= {site for site in sites if _can_be_none(context, site)}
     for site in nones & empties:
         detail = 'the code tells None from "", and an answer without text is "" now'
         context.unsafe(site.node, site.module, [site], "MR310", detail)
@@ -117,11 +119,21 @@ def _listen(context: Context) -> Told:
 
 
 # Where None was a TypeError: in ``json.loads(text)``, ``text[:9]``, ``"x" in text``, ``text + "!"``.
-_FAILING = (cst.Arg, cst.Subscript, cst.ComparisonTarget, cst.BinaryOperation, cst.For, cst.CompFor)
+_FAILING = (cst.Arg, cst.Subscript, cst.BinaryOperation, cst.For, cst.CompFor)
+
+
+def is_searched(parent: cst.CSTNode | None) -> bool:
+    """``"x" in text``."""
+    return isinstance(parent, cst.ComparisonTarget) and isinstance(parent.operator, (cst.In, cst.NotIn))
 
 
 def _can_be_none(context: Context, site: Site) -> bool:
     return context.request(site).passes_tools or may_refuse(context, site)
+
+
+def _wants_json(context: Context, site: Site) -> bool:
+    """Whether the format is JSON of any shape, which leaves no text at times too."""
+    return any(kind_of(value, site) == JSON for value in context.request(site).values("response_format"))
 
 
 def _is_type_test(parent: cst.CSTNode | None, module: Module) -> bool:
@@ -141,10 +153,10 @@ def compared(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | N
     return comparison.comparisons[0].comparator if comparison.left is node else comparison.left
 
 
-_ERRORS = frozenset({"AttributeError", "TypeError"})
+ERRORS = frozenset({"AttributeError", "TypeError"})
 
 
-def is_caught(node: cst.CSTNode, module: Module, errors: frozenset[str] = _ERRORS) -> bool:
+def is_caught(node: cst.CSTNode, module: Module, errors: frozenset[str] = ERRORS) -> bool:
     """Whether a handler around ``node`` waits for one of the ``errors`` that None gives."""
     below: cst.CSTNode = node
     for parent in module.ancestors(node):
@@ -152,12 +164,37 @@ def is_caught(node: cst.CSTNode, module: Module, errors: frozenset[str] = _ERROR
             return False
         if isinstance(parent, cst.Try) and parent.body is below:
             for handler in parent.handlers:
-                names = {
-                    inner.value for inner in walk(handler.type or handler.body) if isinstance(inner, cst.Name)
-                }
-                if handler.type is not None and names & errors:
+                if handler.type is not None and errors & _named(handler.type, module):
                     return True
         below = parent
+    return False
+
+
+def _named(node: cst.BaseExpression, module: Module) -> set[str]:
+    """The names of the errors that a handler is for; a constant of the module may hold them."""
+    names = {inner.value for inner in walk(node) if isinstance(inner, cst.Name)}
+    for value in [value for name in names for value in module.scope.any(name).values]:
+        if isinstance(value, SeqValue):
+            names |= {
+                item.path.rpartition(".")[2] for item in value.element.values if isinstance(item, External)
+            }
+    return names
+
+
+def is_caught_above(context: Context, node: cst.CSTNode, module: Module, errors: frozenset[str]) -> bool:
+    """Whether a handler waits for one of the ``errors``, around ``node`` or around a call on the way to it."""
+    seen: set[cst.CSTNode] = set()
+    stack = [(node, module)]
+    while stack:
+        node, module = stack.pop()
+        if node in seen or node not in module.parents:
+            continue
+        seen.add(node)
+        if is_caught(node, module, errors):
+            return True
+        function = context.project.functions.get(module.function(node) or node)
+        if function is not None:
+            stack.extend((caller.node, caller.module) for caller in function.callers)
     return False
 
 

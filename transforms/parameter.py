@@ -62,12 +62,12 @@ class Parameter:
 
     def only(self, *noops: object) -> bool:
         """Whether it can only be None, omitted, or one of ``noops``."""
-        if not self.values or any(map(_is_set_by_name, self.places)):
+        if not self.values:
             return False
         for value in self.values:
             if self.offered_by(value) is not None:
                 return False
-            if self._is_of_field(value) or self._may_be_filled(value):
+            if self._is_of_field(value) or self._may_be_filled(value) or self._is_set_by_name(value):
                 return False
             if isinstance(value, External) and value.path in models.OMITTED:
                 continue
@@ -110,6 +110,20 @@ class Parameter:
             for argument in caller.arguments
         )
 
+    def _is_set_by_name(self, value: Value) -> bool:
+        """Whether ``value`` comes by a name or an attribute whose like are also set by computed names."""
+        modules = {place.module for place in self.places}
+        if isinstance(value, Const):
+            modules.add(self.context.module_of(value.node))
+        return any(
+            any(sign in module.text for sign in _SETS_BY_NAME[type(passed)])
+            for place in self.places
+            if isinstance(place.node, (cst.Arg, cst.DictElement))
+            for passed in [place.node.value]
+            if isinstance(passed, (cst.Attribute, cst.Name))
+            for module in modules
+        )
+
     def offered_by(self, value: Value) -> str | None:
         """The public function of a distributed project whose parameter ``value`` is the default of."""
         if not self.context.settings.packaged or not isinstance(value, Const):
@@ -136,6 +150,11 @@ def _is_spelled_out(place: Place) -> bool:
     return value is not None and not isinstance(value, (cst.BooleanOperation, cst.IfExp))
 
 
+# ``setattr(self, key, value)``, ``vars(self).update(data)``, ``globals()[key] = value``
+_SETS_BY_NAME: dict[type[cst.CSTNode], tuple[str, ...]] = {
+    cst.Attribute: ("setattr", "__dict__", "vars(", "globals()"),
+    cst.Name: ("globals()",),
+}
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
@@ -149,11 +168,3 @@ def is_or(value: cst.BaseExpression) -> bool:
         return False
     last = value.right.attr if isinstance(value.right, cst.Attribute) else value.right
     return isinstance(last, cst.Name) and last.value in ("NOT_GIVEN", "omit", "None")
-
-
-def _is_set_by_name(place: Place) -> bool:
-    """Whether ``place`` passes an attribute, where attributes are also set by names that are computed."""
-    node = place.node
-    passed = node.value if isinstance(node, (cst.Arg, cst.DictElement)) else None
-    text = place.module.text
-    return isinstance(passed, cst.Attribute) and ("setattr" in text or "__dict__" in text)

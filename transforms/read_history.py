@@ -134,6 +134,9 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
             rename_key(context, [site], place, _RESULT_NAMES[key], "MR212")
     elif forms == {Form.RESULT} and key == "name":
         context.manual(place.node, place.module, sites, "MR506", "the `name` of a tool result is read")
+    elif key == "role" and place.how == "read":
+        detail = f"`{context.source(place.node, place.module)}` reads the history, where items have no role"
+        context.manual(place.node, place.module, sites, "MR208", detail)
     else:
         hold_read(context, place.node, place.module, sites)
 

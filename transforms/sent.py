@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import libcst as cst
@@ -17,6 +18,7 @@ from ..know.kinds import (
     Unknown,
     Value,
 )
+from ..know.modules import Module
 from .context import WRITES, Context, constants
 
 PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant"})
@@ -93,12 +95,33 @@ def text_var(var: Var) -> bool:
 
 
 def writes_items(context: Context, site: Site) -> bool:
-    """Whether anything in the program of ``site`` writes tool messages or parts."""
+    """Whether anything in the program of ``site`` writes tool messages or parts, as a dict or as a text."""
     program = context.project.program(site.module)
     return any(
         isinstance(value, DictValue) and value.module in program and is_item(value)
         for value in context.project.built.values()
+    ) or any(_spells_items(module) for module in program)
+
+
+def _spells_items(module: Module) -> bool:
+    """Whether ``module`` reads data from a text, and one of its texts is a list of messages with parts."""
+    return any(loader in module.text for loader in _LOADERS) and any(
+        isinstance(node, cst.SimpleString) and _is_spelled(node.evaluated_value)
+        for node in module.of(cst.SimpleString)
     )
+
+
+def _is_spelled(text: str | bytes) -> bool:
+    return isinstance(text, str) and all(sign.search(text) for sign in _SPELLED)
+
+
+_LOADERS = ("loads", "literal_eval", "safe_load")
+_SPELLED = (
+    re.compile(r"""["']role["']\s*:"""),
+    re.compile(
+        r"""["'](?:tool_calls|tool_call_id|input_audio|image_url)["']|["']type["']\s*:\s*["'](?:text|file)["']"""
+    ),
+)
 
 
 _PART_TYPES = frozenset({"image_url", "input_audio", "file", "tool_use", "tool_result"})

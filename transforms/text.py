@@ -13,7 +13,7 @@ from ..know.kinds import Const, DictValue, Kind, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
 from .item_facts import facts
-from .none_text import compared, is_caught, is_guarded, is_none, none_is_seen, told_by
+from .none_text import ERRORS, compared, is_caught_above, is_guarded, is_none, none_is_seen, told_by
 from .reading import Read, Template, truth_tested
 from .snippets import attribute, expr
 
@@ -39,7 +39,7 @@ def _is_read(context: Context, node: cst.BaseExpression) -> bool:
 def content_template(context: Context, read: Read, sites: set[Site]) -> Template:
     """How to write one read of ``message.content``."""
     module = read.module
-    settled = _settled(read.whole, module) or _is_sent(context, read.whole, module)
+    settled = _settled(context, read.whole, module) or _is_sent(context, read.whole, module)
     if not settled and any(none_is_seen(context, site) for site in sites):
 
         def keep_none(base: cst.BaseExpression) -> cst.BaseExpression:
@@ -74,7 +74,7 @@ def _is_sent(context: Context, node: cst.BaseExpression, module: Module) -> bool
     return any(isinstance(value, DictValue) and value in known for value in context.project.values(message))
 
 
-def _settled(node: cst.CSTNode, module: Module) -> bool:
+def _settled(context: Context, node: cst.CSTNode, module: Module) -> bool:
     """Whether None and "" are the same where the text is read."""
     parent = module.parents.get(node)
     if (
@@ -84,7 +84,7 @@ def _settled(node: cst.CSTNode, module: Module) -> bool:
     ):
         return True
     if isinstance(parent, cst.Attribute) or _fails_for_none(node, parent, module):
-        return not is_caught(node, module)
+        return not is_caught_above(context, node, module, ERRORS)
     if isinstance(parent, cst.Match):
         return False
     return truth_tested(module, node) or is_guarded(node, module)

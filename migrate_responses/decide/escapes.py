@@ -17,6 +17,7 @@ from ..documents import names
 from ..know import models
 from ..know.graph import Var
 from ..know.kinds import (
+    Argument,
     Bound,
     Class,
     Const,
@@ -33,7 +34,7 @@ from ..know.kinds import (
     Unknown,
     Value,
 )
-from ..know.modules import Module
+from ..know.modules import Module, walk
 from ..know.project import Project
 from .receivers import MOCKS, is_shipped
 
@@ -169,7 +170,8 @@ class Escapes:
         stringify = all(name in ("builtins.str", "builtins.format") for name in names)
         for argument in call.arguments:
             node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
-            if display or (stringify and self._is_displayed(call.node, call.module)):
+            shown = display and not _is_taken_apart(argument, call)
+            if shown or (stringify and self._is_displayed(call.node, call.module)):
                 way = Way.DISPLAY
             elif stringify:
                 way = Way.TEXT
@@ -267,8 +269,9 @@ class Escapes:
                 case cst.Assign():
                     for target in node.targets:
                         self._store(target.target, node.value, module)
-                case cst.BinaryOperation(left=cst.BaseString(), operator=cst.Modulo(), right=value):
-                    way = Way.DISPLAY if self._is_displayed(node, module) else Way.TEXT
+                case cst.BinaryOperation(left=cst.BaseString() as text, operator=cst.Modulo(), right=value):
+                    whole = self._is_displayed(node, module) and not _names_keys(text)
+                    way = Way.DISPLAY if whole else Way.TEXT
                     self._note(self._project.vars.get(value), way, "a format string", value, module)
                 case _:
                     continue
@@ -332,6 +335,21 @@ def _is_filed(call: Invocation) -> bool:
         isinstance(value, External) and value.path in ("sys.stdout", "sys.stderr")
         for value in file.var.values
     )
+
+
+def _is_taken_apart(argument: Argument, call: Invocation) -> bool:
+    """Whether keys of ``argument`` are asked for by name: ``log.info("%(id)s", d)``, ``extra=d``, ``**d``."""
+    if argument.keyword in ("extra", "**"):
+        return True
+    first = call.arguments[0]
+    text = first.node.value if isinstance(first.node, cst.Arg) else None
+    return argument is not first and isinstance(text, cst.BaseString) and _names_keys(text)
+
+
+def _names_keys(text: cst.BaseString) -> bool:
+    """Whether a format string names keys of a dict: ``%(total_tokens)d``."""
+    strings = (node.value for node in walk(text) if isinstance(node, cst.SimpleString))
+    return any("%(" in string for string in strings)
 
 
 def _is_state(path: str) -> bool:

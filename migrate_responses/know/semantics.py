@@ -57,9 +57,9 @@ class Semantics(Members):
             case Instance():
                 self._fields(value, target)
             case External():
-                if len(value.path) > _LONGEST_PATH:
+                if index is None or len(value.path) > _LONGEST_PATH:  # a slice is more of the same
                     self.solver.add(target, [value])
-                elif index is not None:
+                else:
                     self._external_item(value, node, index, target)
             case _ if is_text(value):
                 self.solver.add(target, [Typed("str")])
