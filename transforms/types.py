@@ -13,11 +13,12 @@ from ..decide.escapes import reachable
 from ..decide.receivers import in_tests
 from ..know import modules as syntax
 from ..know.graph import Var
-from ..know.kinds import Class, DictValue, External, Function, SeqValue, Shape, Site, Value
+from ..know.kinds import Bound, Class, DictValue, External, Function, SeqValue, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
 from .tested import tested
-from .type_table import LIST_TYPES, UNIONS, is_answer, list_replacement, replacement
+from .type_spelling import Convert, path_of
+from .type_table import UNIONS, is_answer
 
 
 def plan(context: Context) -> None:
@@ -46,11 +47,15 @@ class _Owners:
                 if isinstance(value, (DictValue, SeqValue)):
                     self._sent.setdefault(value, {})[site] = None
 
-    def of(self, variables: Iterable[Var | None]) -> list[Site]:
+    def of(self, variables: Iterable[Var | None], called: bool = False) -> list[Site]:
+        """The sites; ``called``: also of what is passed to the functions among the values, or returned."""
         found: dict[Site, None] = {}
         for value in reachable(*(var for var in variables if var is not None)):
+            function = value.function if isinstance(value, Bound) else value
             if isinstance(value, Shape):
                 found[value.site] = None
+            elif called and isinstance(function, Function):
+                found.update(dict.fromkeys(self.of([*function.parameters.values(), function.result])))
             else:
                 found.update(self._sent.get(value, {}))
         return list(found)
@@ -178,11 +183,12 @@ class _Types:
         if not self._is_type(value) or self.module.function(value) is not None:
             return
         found: dict[Site, None] = {}
+        called = self._is_callable(value)
         for module in self.project.modules:
             if module is not self.module and not self._imports(module, name):
                 continue
             for var in _annotated_with(self.context, module, name):
-                found.update(dict.fromkeys(self.owners.of(var)))
+                found.update(dict.fromkeys(self.owners.of(var, called)))
         self._mark(value)
         if found:
             self._rewrite(value, list(found))
@@ -195,6 +201,10 @@ class _Types:
                 if named and self.project.find_module(module, len(node.relative), head) is self.module:
                     return True
         return False
+
+    def _is_callable(self, node: cst.BaseExpression) -> bool:
+        """Whether a type tells, in some part, what functions take and give."""
+        return any(isinstance(inner, cst.Name) and inner.value == "Callable" for inner in syntax.walk(node))
 
     def _is_type(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a type: names, subscripts and unions only."""
@@ -209,7 +219,7 @@ class _Types:
         self._mark(node)
         if self._converted(node) is None:
             return
-        sites = self.owners.of(variables) or tested(self.context).get(self.module)
+        sites = self.owners.of(variables, self._is_callable(node)) or tested(self.context).get(self.module)
         if sites:
             self._rewrite(node, sites)
 
@@ -287,13 +297,13 @@ class _Types:
         return path_of(self.context, self.module, node)
 
     def _names(self, node: cst.BaseExpression) -> list[tuple[str, str, str]]:
-        convert = _Convert(self.context, self.module)
+        convert = Convert(self.context, self.module)
         node.visit(convert)
         return convert.needed
 
     def _converted(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """``node`` with the new types, or None if there is nothing old in it."""
-        convert = _Convert(self.context, self.module)
+        convert = Convert(self.context, self.module)
         result = node.visit(convert)
         return result if convert.needed and isinstance(result, cst.BaseExpression) else None
 
@@ -334,105 +344,3 @@ def _uses(annotation: cst.Annotation, name: str) -> bool:
         or (isinstance(node, cst.SimpleString) and name in node.value)
         for node in syntax.walk(annotation)
     )
-
-
-def path_of(context: Context, module: Module, node: cst.BaseExpression) -> str | None:
-    """The dotted path of the external thing that a name or attribute means, also in a parsed string."""
-    for value in context.project.values(node):
-        if isinstance(value, External):
-            return value.path
-    match node:
-        case cst.Name(value=name) if name in module.scope.bound:
-            for value in module.scope.any(name).values:
-                if isinstance(value, External):
-                    return value.path
-            return None
-        case cst.Attribute(value=base, attr=cst.Name(value=name)):
-            head = path_of(context, module, base)
-            return f"{head}.{name}" if head is not None else None
-        case _:
-            return None
-
-
-class _Convert(cst.CSTTransformer):
-    """Puts new types in the place of old ones, in any expression that is a type."""
-
-    def __init__(self, context: Context, module: Module) -> None:
-        super().__init__()
-        self._context = context
-        self._module = module
-        self.needed: list[tuple[str, str, str]] = []
-
-    def _new(self, node: cst.BaseExpression, found: tuple[str, str]) -> cst.Name:
-        module, name = found
-        local = _local_name(self._module, module, name)
-        root = node
-        while isinstance(root, cst.Attribute):
-            root = root.value
-        beside = root.value if isinstance(root, cst.Name) else ""
-        self.needed.append((beside, module, name if local == name else f"{name} as {local}"))
-        return cst.Name(local)
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
-        path = path_of(self._context, self._module, original_node)
-        found = replacement(path) if path is not None else None
-        return self._new(original_node, found) if found is not None else updated_node
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        return False
-
-    def leave_Attribute(
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
-    ) -> cst.BaseExpression:
-        path = path_of(self._context, self._module, original_node)
-        found = replacement(path) if path is not None else None
-        return self._new(original_node, found) if found is not None else updated_node
-
-    def leave_Subscript(
-        self, original_node: cst.Subscript, updated_node: cst.Subscript
-    ) -> cst.BaseExpression:
-        match original_node:
-            case cst.Subscript(value=base, slice=[cst.SubscriptElement(slice=cst.Index(value=inner))]):
-                name = base.attr.value if isinstance(base, cst.Attribute) else getattr(base, "value", "")
-                path = path_of(self._context, self._module, inner)
-                found = list_replacement(path) if path is not None and name in LIST_TYPES else None
-                if found is not None:
-                    self.needed.pop()  # the element type is not named any more
-                    return self._new(inner, found)
-            case _:
-                pass
-        return updated_node
-
-    def leave_SimpleString(
-        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
-    ) -> cst.BaseExpression:
-        text = original_node.evaluated_value
-        if not isinstance(text, str) or not text:
-            return updated_node
-        try:
-            inner = cst.parse_expression(text)
-        except cst.ParserSyntaxError:
-            return updated_node
-        count = len(self.needed)
-        result = inner.visit(self)
-        if len(self.needed) == count or not isinstance(result, cst.BaseExpression):
-            return updated_node
-        code = cst.Module([]).code_for_node(result)
-        return updated_node.with_changes(value=f"{original_node.quote}{code}{original_node.quote}")
-
-
-def _local_name(module: Module, source: str, name: str) -> str:
-    """The name to use for ``source.name`` here: itself, unless something else has it."""
-    for scope in module.scopes.values():
-        if name not in scope.bound:
-            continue
-        values = scope.any(name).values
-        if (
-            not all(isinstance(v, External) and v.path.startswith("openai.types.responses") for v in values)
-            or not values
-        ):
-            return f"OpenAI{name}"
-    return name
-
-
-__all__ = ["path_of", "plan"]
