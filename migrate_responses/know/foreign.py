@@ -172,11 +172,17 @@ class Foreign(Iterating):
                 self._getattr(call)
             case "builtins.setattr" if len(arguments) > 2:
                 self._setattr(call)
+            case "builtins.type" if len(arguments) == 1:
+                self.solver.watch(arguments[0].var, lambda value: self._type_of(value, call.result))
             case "builtins.print" | "builtins.type" | "builtins.id":
                 pass
             case _:
                 return self.iterate_over(path, call) or self.run_together(path, call)
         return True
+
+    def _type_of(self, value: Value, target: Var) -> None:
+        if isinstance(value, Instance):
+            self.solver.add(target, [value.type])
 
     def _setattr(self, call: Invocation) -> None:
         owner, key, value = call.arguments[:3]

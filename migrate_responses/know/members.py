@@ -126,6 +126,9 @@ class Members(Heap):
             self.solver.add(target, [External(f"openai.{client.name}().{name}")])
 
     def _instance_member(self, instance: Instance, name: str, target: Var) -> None:
+        if name == "__class__":
+            self.solver.add(target, [instance.type])
+            return
         self.solver.flow(self.instance_field(instance, name), target)
 
         def on(found: Value) -> None:
