@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import (
+    absent,
     access,
     aliases,
     call,
@@ -42,6 +43,7 @@ from . import (
 from .context import Context
 
 RULES: tuple[Callable[[Context], None], ...] = (
+    absent.plan,
     params.plan,
     messages.plan,
     functions.plan,

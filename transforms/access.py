@@ -29,7 +29,19 @@ from .context import Context, constants
 from .folding import settle
 from .only_kind import only_kind
 from .read_history import is_history
-from .reading import Read, Template, base_of, builtin, fixed, is_stored_to, named, read_of, replace_read, same
+from .reading import (
+    ASKS,
+    Read,
+    Template,
+    base_of,
+    builtin,
+    fixed,
+    is_stored_to,
+    named,
+    read_of,
+    replace_read,
+    same,
+)
 from .snippets import attribute, expr
 from .text import content_template
 
@@ -341,7 +353,7 @@ def _dump(
     dumped = [value for value in context.project.values(call) if isinstance(value, Shape)]
     if any(_is_read_by_key(context, shape) for shape in dumped):
         context.edit(call, module, sites, _undump, "MR313")
-    else:
+    elif not is_history(context, call, module):
         context.note(call, module, sites, "MR314", f"`{context.source(call, module)}` shows the new answer")
 
 
@@ -397,7 +409,7 @@ def _escape(
 ) -> None:
     text = context.source(node, module)
     if way == "DISPLAY":
-        if kind is not Kind.FINISH:
+        if kind is not Kind.FINISH and to not in ASKS:
             context.note(node, module, [site], "MR314", f"`{text}` shows the new answer")
         return
     if kind is Kind.FINISH:

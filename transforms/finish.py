@@ -11,7 +11,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import Bound, Class, Const, External, Function, Kind, Shape, Site
+from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context, constants
 from .none_text import is_kept_by_object
@@ -47,9 +47,7 @@ def plan(context: Context) -> None:
         shape.site
         for node, _, shapes in nodes
         for shape in shapes
-        if any(isinstance(value, Const) for value in context.project.values(node))
-        or is_kept_by_object(context, node, module)
-        or _is_element(node, module)
+        if _is_mixed(context, node) or is_kept_by_object(context, node, module) or _is_element(node, module)
     }
     for receiver, module, shapes in context.shaped:
         _read(context, receiver, module, shapes, bare, mixed)
@@ -101,6 +99,15 @@ def _read(
         context.edit(reading.whole, module, sites, replace_read(same), "MR311")
 
 
+def _is_mixed(context: Context, node: cst.BaseExpression) -> bool:
+    """Whether ``node`` also holds a string or None; the default of a ``getattr`` never shows."""
+    default = isinstance(node, cst.Call)
+    return any(
+        isinstance(value, Const) and not (default and value.value is None)
+        for value in context.project.values(node)
+    )
+
+
 def _is_element(node: cst.CSTNode, module: Module) -> bool:
     """Whether the value is part of a tuple or list that is not just unpacked: it can be compared or shown."""
     element = module.parents.get(node)
@@ -114,9 +121,14 @@ def _is_element(node: cst.CSTNode, module: Module) -> bool:
 
 def is_simple_response(node: cst.BaseExpression) -> bool:
     """Whether the receiver, once ``.choices[0].message`` is gone, is a name that can be repeated."""
-    while isinstance(node, (cst.Attribute, cst.Subscript)):
-        node = node.value
-    return isinstance(node, cst.Name)
+    while True:
+        match node:
+            case cst.Attribute(value=value) | cst.Subscript(value=value):
+                node = value
+            case cst.Call(func=cst.Name(value="getattr"), args=[cst.Arg(value=value), *_]):
+                node = value
+            case _:
+                return isinstance(node, cst.Name)
 
 
 def spelled_out(context: Context, sites: set[Site]) -> Callable[[cst.BaseExpression], cst.BaseExpression]:
@@ -184,15 +196,10 @@ def _wanted(
     target = node.comparisons[0]
     match target.operator:
         case cst.Equal() | cst.NotEqual() | cst.Is() | cst.IsNot():
-            found = constants(context.project.vars.get(target.comparator))
+            found = _strings(context, target.comparator)
             positive = isinstance(target.operator, (cst.Equal, cst.Is))
         case cst.In() | cst.NotIn():
-            comparator = target.comparator
-            if not isinstance(comparator, (cst.Tuple, cst.List, cst.Set)):
-                return None
-            found = []
-            for element in comparator.elements:
-                found.extend(constants(context.project.vars.get(element.value)) or [object()])
+            found = _members(context, target.comparator)
             positive = isinstance(target.operator, cst.In)
         case _:
             return None
@@ -201,6 +208,49 @@ def _wanted(
     if len(found) > 1 and isinstance(target.operator, (cst.Equal, cst.NotEqual)):
         return None
     return [str(value) for value in found], positive
+
+
+def _strings(context: Context, node: cst.BaseExpression) -> list[object] | None:
+    """The constants that ``node`` can be; None if one is a member of an enumeration, which equals no text."""
+    if isinstance(node, cst.Attribute):
+        for value in context.project.values(node.value):
+            bases = [base for var in value.bases for base in var.values] if isinstance(value, Class) else []
+            names = {base.path.rpartition(".")[2] for base in bases if isinstance(base, External)}
+            if names & {"Enum", "Flag", "IntEnum", "IntFlag"} and "str" not in names:
+                return None
+    return constants(context.project.vars.get(node))
+
+
+def _members(context: Context, node: cst.BaseExpression) -> list[object] | None:
+    """What is in a tuple, list or set that is written here, or under a name and never changed."""
+    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
+        found: list[object] = []
+        for element in node.elements:
+            found.extend(_strings(context, element.value) or [object()])
+        return found
+    sequences = context.project.values(node)
+    if len(sequences) != 1 or not isinstance(node, (cst.Name, cst.Attribute)):
+        return None
+    return _elements(sequences[0])
+
+
+def _elements(value: Value) -> list[object] | None:
+    if not isinstance(value, SeqValue) or any(place.how != "literal" for place in value.places):
+        return None
+    if value.type not in ("list", "tuple", "set"):
+        return None
+    found: list[object] = []
+    for var in (value.element, *value.items.values()):
+        found.extend(constants(var) or [])
+        if var.values and constants(var) is None:
+            return None
+    for source in value.derived:
+        for inner in source.values:
+            poured = _elements(inner)
+            if poured is None:
+                return None
+            found.extend(poured)
+    return list(dict.fromkeys(found))
 
 
 def test_of(reasons: list[str], positive: bool, tools: bool) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know.heap import is_text
-from ..know.kinds import Const, DictValue, SeqValue, Site
+from ..know.kinds import Const, DictValue, Site
 from ..know.modules import Module
 from .call_lists import is_empty
-from .call_reads import read_back
 from .context import WRITES, Context, is_none
-from .flatten import can_flatten, flatten
 from .item_facts import Facts
-from .snippets import entry, expr, is_simple, key_of, string
+from .snippets import entry, expr, is_simple
 from .splice import dedented
+from .written_calls import write_calls
 
 _NAMES = {"id": "call_id"}
 _READS = frozenset({"get", "contains"})
@@ -45,7 +44,9 @@ def expand(context: Context, known: Facts, message: DictValue) -> None:
     for key in message.places:
         if key not in ("role", "content", "tool_calls", "refusal", "function_call", "name", "audio"):
             context.manual(node, module, sites, "MR206", f"`{key}` belongs to another API")
-    if not _calls(context, known, message, sites):
+    if not write_calls(context, message, sites):
+        detail = "where these calls are made could not be found"
+        context.manual(node, module, sites, "MR506", detail)
         return
     if not _is_taken(context, message, known):
         context.manual(node, module, sites, "MR506", "this message with calls is also used in another way")
@@ -58,54 +59,6 @@ def expand(context: Context, known: Facts, message: DictValue) -> None:
     context.edit(node, module, sites, lambda o, u: _items(u, text, may_be_none), "MR213")
     if isinstance(message.module.parents.get(message.node), cst.Return):
         annotate_list(context, message.node, message.module, sites)
-
-
-def _calls(context: Context, known: Facts, message: DictValue, sites: set[Site]) -> bool:
-    """Rewrite the dicts of the calls; whether they were all found."""
-    for value in message.fields["tool_calls"].values:
-        if isinstance(value, Const) and value.value is None:
-            continue
-        if not isinstance(value, SeqValue):
-            context.manual(
-                message.node, message.module, sites, "MR506", "where these calls are made could not be found"
-            )
-            return False
-        for call in list(value.element.values):
-            if not isinstance(call, DictValue) or not can_flatten(call.node) or "function" not in call.places:
-                context.manual(
-                    message.node,
-                    message.module,
-                    sites,
-                    "MR506",
-                    "where these calls are made could not be found",
-                )
-                return False
-            context.edit(call.node, call.module, sites, lambda o, u: _call(u), "MR213")
-            read_back(context, call, sites)
-    return True
-
-
-def _call(updated: cst.CSTNode) -> cst.CSTNode:
-    """A call of an assistant message as a ``function_call`` item: one level, ``id`` is ``call_id``."""
-    shown = flatten(updated, ["function"])
-    if not isinstance(shown, cst.Dict):
-        return shown
-    elements: list[cst.BaseDictElement] = []
-    for element in shown.elements:
-        key = key_of(element)
-        if isinstance(element, cst.DictElement) and key == "id":
-            element = element.with_changes(key=string("call_id", element.key))
-        elif isinstance(element, cst.DictElement) and key == "type":
-            element = element.with_changes(value=string("function_call", element.value))
-        elements.append(element)
-    if entry(shown, "type") is None and elements:
-        first = elements[0]
-        assert isinstance(first, cst.DictElement)
-        kind = cst.DictElement(
-            string("type", first.key), string("function_call", first.key), comma=first.comma
-        )
-        elements.insert(0, kind)
-    return shown.with_changes(elements=elements)
 
 
 def _is_taken(context: Context, message: DictValue, known: Facts) -> bool:

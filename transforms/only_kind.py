@@ -19,6 +19,7 @@ from ..know.kinds import (
     Value,
 )
 from ..know.modules import Module
+from ..know.narrowing import AN_EXCEPTION
 from .context import WRITES, Context
 from .read_history import hold_read, is_history_read
 from .tested import is_tested
@@ -43,7 +44,9 @@ def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[
     others = [
         value
         for value in context.project.values(node)
-        if not _harmless(value, doubled) and not _is_same_call(value, sites)
+        if not _harmless(value, doubled)
+        and not _is_same_call(value, sites)
+        and not (_is_caught(value) and _fails(module, node))
     ]
     if others:
         context.manual(node, module, sites, "MR306", f"`{text}` can also be {_other(others[0])}")
@@ -57,6 +60,16 @@ def _is_same_call(value: Value, sites: set[Site]) -> bool:
     Such a client is judged with the call, as part of its receiver.
     """
     return isinstance(value, Unknown) and any(value.node is site.node for site in sites)
+
+
+def _is_caught(value: Value) -> bool:
+    return isinstance(value, Unknown) and value.why == AN_EXCEPTION
+
+
+def _fails(module: Module, node: cst.CSTNode) -> bool:
+    """Whether what is read of ``node`` is nothing that an exception has: it raised, and will."""
+    parent = module.parents.get(node)
+    return isinstance(parent, (cst.Attribute, cst.Subscript)) and parent.value is node
 
 
 def _other(value: Value) -> str:

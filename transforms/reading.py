@@ -16,6 +16,9 @@ from ..know.modules import Module
 from .context import Context, constants
 from .snippets import attribute, expr
 
+# Functions that only ask what something is.
+ASKS = frozenset({"hasattr", "isinstance", "type", "callable", "id", "issubclass"})
+
 Template = Callable[[cst.BaseExpression], cst.BaseExpression]
 
 

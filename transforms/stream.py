@@ -14,6 +14,7 @@ from ..know.kinds import STREAM_KINDS, STRUCTURAL, External, Kind, Shape, Site
 from ..know.modules import Module
 from . import stream_calls, stream_helper, stream_visible
 from .context import Context
+from .reading import ASKS, builtin
 from .snippets import expr
 from .stream_body import Body
 from .stream_comprehension import Comprehension, conditions
@@ -27,8 +28,6 @@ _CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM, Kind.CHUNK_FINISH
 _SAME = frozenset(
     {"typing.cast", "builtins.iter", "builtins.aiter", "contextlib.closing", "contextlib.aclosing"}
 )
-# Functions that only ask what something is.
-_ASKS = frozenset({"hasattr", "isinstance", "type", "callable", "id", "issubclass"})
 # Functions that show a stream of texts as it comes.
 _TEXT_SINKS = frozenset({"write_stream"})
 
@@ -184,6 +183,8 @@ def _stream(context: Context, node: cst.BaseExpression, module: Module, shapes: 
     parent = module.parents.get(node)
     text = context.source(node, module)
     if any(shape.kind is not Kind.STREAM for shape in shapes):
+        if isinstance(parent, cst.Arg) and _is_type_test(context, parent, module):
+            return  # its arms know which it is
         if not isinstance(parent, cst.Attribute) and not _is_carried(context, node, module):
             context.manual(
                 node, module, sites, "MR403", f"`{text}` is a whole answer or a stream, as `stream=` says"
@@ -258,6 +259,11 @@ def _is_listed(context: Context, arg: cst.Arg, module: Module) -> bool:
     return bool(lists) and all(is_only_looped_over(context, value) for value in lists)
 
 
+def _is_type_test(context: Context, arg: cst.Arg, module: Module) -> bool:
+    call = module.parents.get(arg)
+    return isinstance(call, cst.Call) and builtin(context, call) == "isinstance"
+
+
 def _escaping(context: Context, node: cst.BaseExpression, shapes: list[Shape]) -> bool:
     return any(escape.node is node for shape in shapes for escape in context.escapes.of(shape))
 
@@ -300,7 +306,7 @@ def _escapes(context: Context, site: Site) -> None:
     for kind in STREAM_KINDS & STRUCTURAL:
         for form in ("object", "dict", "json"):
             for escape in context.escapes.of(Shape(kind, site, form)):
-                if escape.way.name == "DISPLAY" and (kind is Kind.STREAM or escape.to in _ASKS):
+                if escape.way.name == "DISPLAY" and (kind is Kind.STREAM or escape.to in ASKS):
                     continue
                 arg = escape.module.parents.get(escape.node)
                 if kind is Kind.STREAM and arg is not None and _sink(context, arg, escape.module):

@@ -13,6 +13,7 @@ import libcst as cst
 from ..know import modules as syntax
 from ..know.kinds import DUMPS, JSON_DUMPS, DictValue, External, Kind, Shape, Site
 from ..know.modules import Module
+from .absent import never_came
 from .call_lists import Lists, is_empty, none_is_seen
 from .context import Context, constants
 from .folding import settle
@@ -49,6 +50,8 @@ def plan(context: Context) -> None:
         reading = read_of(context, node, module)
         if reading is not None and any(shape.kind is Kind.MESSAGE for shape in shapes):
             sites = {shape.site for shape in shapes}
+            if never_came(context, reading, sites):
+                continue
             if reading.name in ("tool_calls", "function_call") and _is_passed(context, reading, sites):
                 lists.add(reading, sites)
         own = [shape for shape in shapes if shape.kind in KINDS]
@@ -62,7 +65,7 @@ def plan(context: Context) -> None:
 
 
 def _is_passed(context: Context, read: Read, sites: set[Site]) -> bool:
-    """Whether the answer can hold calls of the kind that is read; the other kind was always None."""
+    """Whether the answers can hold calls of the kind that is read; in some they were always None."""
     other, own = ("functions", "tools") if read.name == "tool_calls" else ("tools", "functions")
     wrong = [
         site

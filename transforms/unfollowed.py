@@ -11,6 +11,7 @@ import libcst as cst
 
 from ..know.kinds import Const, External, Kind, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
+from ..know.narrowing import AN_EXCEPTION
 from .context import Context
 from .snippets import key_text
 
@@ -139,6 +140,8 @@ _MAKES = frozenset({"create", "acreate", "parse", "completion", "acompletion"})
 
 
 def _is_plain(value: Value) -> bool:
+    if isinstance(value, Unknown):
+        return value.why == AN_EXCEPTION  # it has none of these fields
     return isinstance(value, Typed) or (isinstance(value, Const) and value.value is None)
 
 

@@ -12,6 +12,7 @@ from .definitions import Definitions
 from .expressions import Env, Expressions
 from .graph import Var
 from .kinds import DictValue, Unknown, Value
+from .narrowing import narrow
 
 
 class Builder(Expressions):
@@ -253,11 +254,13 @@ class Builder(Expressions):
         with_guard = key is not None
         if with_guard:
             self.guards.append((key, positive))
+        narrow(self, node.test, True)
         if self._suite(node.body):
             ends.append(self.env)
         if with_guard:
             self.guards[-1] = (key, not positive)
         self.env = dict(before)
+        narrow(self, node.test, False)
         other = node.orelse
         if other is None or self.statement(other.body if isinstance(other, cst.Else) else other):
             ends.append(self.env)

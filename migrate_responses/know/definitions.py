@@ -23,6 +23,7 @@ from .kinds import (
     Value,
 )
 from .modules import Index, Module
+from .narrowing import AN_EXCEPTION
 
 # Methods that get the class without being told to.
 _OF_CLASSES = frozenset({"__init_subclass__", "__class_getitem__"})
@@ -92,7 +93,7 @@ class Definitions(Foreign):
             elif isinstance(kind, SeqValue):
                 self.solver.watch(kind.element, on)
             else:
-                self.solver.add(var, [Unknown("an exception", node)])
+                self.solver.add(var, [Unknown(AN_EXCEPTION, node)])
 
         self.solver.watch(kinds, on)
         return var

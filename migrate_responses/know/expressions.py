@@ -24,6 +24,7 @@ from .kinds import (
     Typed,
     Value,
 )
+from .narrowing import narrow, under
 
 Env = dict[str, Var]
 
@@ -232,6 +233,7 @@ class Expressions:
         self.assign(node.target, self.iterate(self.expression(node.iter)))
         for test in node.ifs:
             self.expression(test.test)
+            narrow(self, test.test, True)
         if node.inner_for_in is not None:
             self._comp_for(node.inner_for_in)
 
@@ -295,7 +297,8 @@ class Expressions:
         for branch, wanted in ((node.body, positive), (node.orelse, not positive)):
             if key is not None:
                 self.guards.append((key, wanted))
-            self.solver.flow(self.expression(branch), var)
+            with under(self, node.test, branch is node.body):
+                self.solver.flow(self.expression(branch), var)
             if key is not None:
                 self.guards.pop()
         return var
@@ -327,7 +330,8 @@ class Expressions:
             self.solver.flow(left, var)
         else:  # only a falsy left side is the value of `and`
             self.solver.flow_if(left, var, lambda value: not isinstance(value, (Shape, External)))
-        self.solver.flow(self.expression(node.right), var)
+        with under(self, node.left, isinstance(node.operator, cst.And)):
+            self.solver.flow(self.expression(node.right), var)
         return var
 
     def _binary(self, node: cst.BinaryOperation) -> Var:

@@ -18,6 +18,7 @@ from .kinds import (
     Bound,
     Class,
     Client,
+    Const,
     DictValue,
     Env,
     External,
@@ -78,6 +79,8 @@ class Members(Heap):
                 self.solver.add(target, [Method(value, name, node)])
             case Function():
                 pass
+            case Const() if name == "value":  # a text has none: it is a member of an enumeration
+                self.solver.add(target, [value])
             case Env() | Unknown():
                 self.solver.add(target, [Unknown(f"{name} of {_describe(value)}", _origin(value))])
             case _ if is_text(value):

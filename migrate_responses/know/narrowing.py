@@ -1,0 +1,156 @@
+"""What ``isinstance`` says of a name: under the test, and where it fails, some of its values are ruled out.
+
+Only what is certain is: that an answer is no exception, and a whole answer no stream. Dicts and messages
+are not told apart here, as the items that take the place of messages can be either.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .graph import Var
+from .kinds import (
+    STREAM_KINDS,
+    Class,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    Kind,
+    SeqValue,
+    Shape,
+    Typed,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from .expressions import Env, Expressions
+
+AN_EXCEPTION = "an exception"  # why a value is unknown that a handler caught
+
+
+@contextmanager
+def under(builder: Expressions, test: cst.BaseExpression, truth: bool) -> Iterator[None]:
+    """Build what runs only where ``test`` is ``truth``; names that are bound there keep what they get."""
+    before = dict(builder.env)
+    narrowed = narrow(builder, test, truth)
+    yield
+    for name, var in narrowed.items():
+        if builder.env.get(name) is var:
+            builder.env[name] = before[name]
+
+
+def narrow(builder: Expressions, test: cst.BaseExpression, truth: bool) -> Env:
+    """Let the names that ``test`` asks about hold what they can when it is ``truth``; the new variables."""
+    found: Env = {}
+    for name, types, wanted in _questions(builder, test, truth):
+        if name not in builder.env or name in builder.scope.shared:
+            continue
+        var = Var()
+        builder.solver.flow_if(builder.env[name], var, _keeper(types, wanted))
+        builder.env[name] = found[name] = var
+    return found
+
+
+def _questions(
+    builder: Expressions, test: cst.BaseExpression, truth: bool
+) -> Iterator[tuple[str, Var, bool]]:
+    """The names whose type is known where ``test`` is ``truth``: with the types, and if they are of those."""
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            yield from _questions(builder, inner, not truth)
+        case cst.BooleanOperation(operator=operator) if isinstance(operator, cst.And) is truth:
+            yield from _questions(builder, test.left, truth)
+            yield from _questions(builder, test.right, truth)
+        case cst.Call(
+            func=cst.Name(value="isinstance"),
+            args=[cst.Arg(value=cst.Name(value=name), keyword=None), cst.Arg(value=types, keyword=None)],
+        ):
+            yield name, builder.project.vars[types], truth
+        case _:
+            return
+
+
+def _keeper(types: Var, wanted: bool) -> Callable[[Value], bool]:
+    """Whether a value can be there; asked when values arrive, as imported classes are known at once."""
+
+    def keep(value: Value) -> bool:
+        asked = list(_classes(types))
+        if wanted:
+            return not asked or not all(_cannot_be(value, cls) for cls in asked)
+        return not any(_is_surely(value, cls) for cls in asked)
+
+    return keep
+
+
+def _classes(types: Var) -> Iterator[Value]:
+    for value in types.values:
+        if isinstance(value, SeqValue):
+            yield from value.element.values
+            for item in value.items.values():
+                yield from item.values
+        else:
+            yield value
+
+
+def _cannot_be(value: Value, cls: Value) -> bool:
+    """Whether ``value`` is certainly no instance of ``cls``."""
+    if _is_exception(cls):
+        return isinstance(value, (Shape, Const, Typed, SeqValue, DictValue))
+    if _is_stream(cls):
+        return isinstance(value, (Const, Typed)) or _whole(value)
+    if _is_completion(cls):
+        return isinstance(value, (Const, Typed)) or (isinstance(value, Shape) and value.kind in STREAM_KINDS)
+    return False
+
+
+def _is_surely(value: Value, cls: Value) -> bool:
+    """Whether ``value`` is certainly an instance of ``cls``."""
+    if _is_stream(cls):
+        return isinstance(value, Shape) and value.kind is Kind.STREAM and value.form == "object"
+    if _is_completion(cls):
+        return _whole(value)
+    if isinstance(cls, Class):
+        return isinstance(value, Instance) and value.type is cls
+    if isinstance(cls, External) and cls.path in ("builtins.Exception", "builtins.BaseException"):
+        return isinstance(value, Unknown) and value.why == AN_EXCEPTION
+    return False
+
+
+def _whole(value: Value) -> bool:
+    return isinstance(value, Shape) and value.kind is Kind.COMPLETION and value.form == "object"
+
+
+def _is_exception(cls: Value) -> bool:
+    match cls:
+        case External(path=path) if path.startswith("builtins."):
+            found = getattr(builtins, path[9:], None)
+            return isinstance(found, type) and issubclass(found, BaseException)
+        case External(path=path):
+            return path.rpartition(".")[2].endswith(("Error", "Exception"))
+        case Class(name=name):
+            return name.endswith(("Error", "Exception"))
+        case _:
+            return False
+
+
+def _is_stream(cls: Value) -> bool:
+    return _is_of_sdk(cls) and _name(cls) in ("Stream", "AsyncStream")
+
+
+def _is_completion(cls: Value) -> bool:
+    return _is_of_sdk(cls) and _name(cls) == "ChatCompletion"
+
+
+def _is_of_sdk(cls: Value) -> bool:
+    return isinstance(cls, External) and cls.path.startswith("openai.")
+
+
+def _name(cls: Value) -> str:
+    return cls.path.rpartition(".")[2] if isinstance(cls, External) else ""
