@@ -61,6 +61,13 @@ _BARE = (
     cst.Expr,
     cst.NamedExpr,
     cst.FormattedStringExpression,
+    cst.ListComp,
+    cst.SetComp,
+    cst.GeneratorExp,
+    cst.DictComp,
+    cst.Match,
+    cst.Yield,
+    cst.Index,
 )
 
 
