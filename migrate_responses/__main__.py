@@ -10,10 +10,11 @@ def main() -> NoReturn:
     """Run the command line; an interruption takes one line even while it is still being loaded."""
     try:
         from migrate_responses import cli
+
+        cli.main()
     except KeyboardInterrupt:
-        sys.stderr.write("\rInterrupted; nothing was written.\n")
+        sys.stderr.write("Interrupted; nothing was written.\n")
         sys.exit(130)
-    cli.main()
 
 
 if __name__ == "__main__":

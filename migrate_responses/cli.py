@@ -17,6 +17,7 @@ import click
 from migrate_responses import __version__
 from migrate_responses.examples import examples
 from migrate_responses.show import formats
+from migrate_responses.signals import Stopped, ignore, listen
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -24,14 +25,13 @@ if TYPE_CHECKING:
     from migrate_responses.commands import Request
 
 EXIT_ERROR = 2
-EXIT_INTERRUPTED = 130
 
 _STATUS = """\b
 Exit status:
   0  all is well
   1  check: Chat Completions remain; diff --exit-code: something would change
   2  wrong usage, or a file that could not be processed (all others were)
-  130  interrupted; files are written all at once, so either all are or none"""
+  129, 130, 143  hung up, interrupted, terminated; either all files are written or none"""
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -318,24 +318,67 @@ def _written() -> str:
 
 def main() -> NoReturn:
     """Entry point: like click's own, but an interruption takes one line, and a closed pipe none."""
-    from signal import SIG_DFL, Signals, signal
-
-    if hasattr(Signals, "SIGPIPE"):
-        signal(Signals.SIGPIPE, SIG_DFL)
+    _prepare()
     try:
-        cli.main(prog_name="migrate-responses", standalone_mode=False)
-        sys.exit(0)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        # A thread of the engine may still be at work. It writes nothing, and nobody should wait for it.
+        status = _run()
         sys.stdout.flush()
-        click.echo(f"\rInterrupted; {_written()}.", err=True)
-        os._exit(EXIT_INTERRUPTED)
+    except Stopped as stopped:
+        # A thread of the engine may still be at work. It writes nothing, and nobody should wait for it.
+        ignore()
+        start = "\r" if sys.stderr.isatty() else ""
+        _end(stopped.status, f"{start}{stopped.word}; {_written()}.")
+    except OSError as error:
+        from migrate_responses.show.screen import visible
+
+        what = error.filename if error.filename is not None else "the output cannot be written"
+        _end(EXIT_ERROR, f"Error: {visible(os.fsdecode(what))}: {error.strerror or error}; {_written()}.")
     except Exception:
         import traceback
 
         traceback.print_exc()
         click.echo("This is a fault of migrate-responses; please report it with the lines above.", err=True)
-        sys.exit(EXIT_ERROR)
+        status = EXIT_ERROR
+    sys.exit(status)
+
+
+def _run() -> int:
+    try:
+        cli.main(prog_name="migrate-responses", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort as aborted:
+        raise Stopped from aborted
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def _prepare() -> None:
+    """Signals that end the program, and something in place of standard streams that are closed.
+
+    Left closed, a stream's number would be given to the first file that is opened.
+    """
+    import signal
+
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    listen()
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _end(status: int, message: str) -> NoReturn:
+    """Say ``message`` and leave at once, whatever threads and streams there are."""
+    for stream, text in ((sys.stdout, ""), (sys.stderr, message + "\n")):
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError:
+            continue  # it is full or gone; there is nobody to tell
+    os._exit(status)

@@ -10,13 +10,14 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from migrate_responses.config import ConfigError, Options, load, merge
 from migrate_responses.find.project import Project, find
 from migrate_responses.find.roots import git_root, nearest_pyproject
+from migrate_responses.output import Fault, written
 from migrate_responses.results import Diagnostic, Verdict
 from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project, outcome, sources
 from migrate_responses.show import summary
@@ -72,11 +73,17 @@ def request(
     if "-" in paths:
         if len(paths) > 1:
             raise click.UsageError("'-' (standard input) cannot be combined with other paths.")
+        if sys.stdin is None:
+            raise click.UsageError("'-' asks for standard input, which is closed.")
         stdin = sys.stdin.buffer.read()
         paths = (stdin_filename or STDIN_NAME,)
     elif stdin_filename is not None:
         raise click.UsageError("--stdin-filename goes with '-' as path.")
     paths = paths or (".",)
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise Fault(f"The current directory is gone: {error.strerror}.") from error
     try:
         first = os.path.abspath(paths[0])
         found = config or nearest_pyproject(first if os.path.isdir(first) else os.path.dirname(first))
@@ -90,13 +97,17 @@ def diff(request: Request, exit_code: bool) -> int:
     """The patch to standard output, the summary to standard error."""
     from migrate_responses.show.diff import diffs
 
-    result = outcome(_migrate(request))
+    runs = _migrate(request)
+    result = outcome(runs)
     diffs(request.out(), result.changed, summary.headings(result))
     if request.out().is_terminal and result.changed and not request.quiet:
         request.err().line()
     _tell(request, request.err(), result, done=False)
     if result.changed and request.stdin is None and not request.quiet:
         request.err().line("Nothing was written.")
+        if not _is_in_git(runs):
+            text = "There is no git work tree here to undo it with: keep a copy before you apply it."
+            request.err().line(text, hang=0)
     _next(request, request.err(), result, "diff")
     _tell_of_paths(request, result)
     return _status(EXIT_FINDINGS if exit_code and result.changed else 0, result)
@@ -120,6 +131,8 @@ def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
     _tell(request, request.out(), result, done=True)
     if not request.quiet:
         request.out().line(f"{summary.many(len(result.changed), 'file')} changed.")
+        if result.changed and not _is_in_git(runs):
+            request.out().line("There is no git work tree here: nothing has kept the old text.", hang=0)
     _next(request, request.out(), result, "apply")
     return _status(0, result)
 
@@ -130,6 +143,8 @@ def _apply_asked(request: Request, allow_dirty: bool) -> int:
         raise click.UsageError(
             "--interactive reads the answers from standard input, so '-' cannot be a path."
         )
+    if sys.stdin is None:
+        raise click.UsageError("--interactive reads the answers from standard input, which is closed.")
     from migrate_responses import interactive
 
     with _progress(request):
@@ -145,8 +160,7 @@ def _apply_asked(request: Request, allow_dirty: bool) -> int:
         request.err().line("Nothing was written.")
         return _status(0, result)
     finished = interactive.ask(projects, screen)
-    for asked in projects:
-        interactive.write_accepted(asked)
+    interactive.write_accepted(projects)
     problems = interactive.problems(projects)
     for problem in problems:
         summary.finding(request.err(), problem)
@@ -182,7 +196,7 @@ def report(request: Request, form: str, output: str | None, since: tuple[str, ..
     history = tuple(_since(request, given, found) for given in since)
     if history:
         found = replace(found, since=history[-1], history=history)
-    with _output(output) as stream:
+    with written(output) as stream:
         formats.show(found, form, stream, request.no_color)
     _tell(request, request.err(), result, done=False)
     return _status(0, result)
@@ -201,7 +215,7 @@ def explain_flow(
     path = os.path.relpath(path).replace(os.sep, "/")
     if cell is not None:
         line = flow.line_of(found, path, cell, line)
-    with _output(output) as stream:
+    with written(output) as stream:
         if form == "prompt" and (about := flow.sites_at(found, path, line)):
             found = replace(found, outcome=replace(found.outcome, sites=tuple(about)))
             formats.show(found, form, stream, request.no_color)
@@ -333,28 +347,32 @@ def _echo(request: Request, runs: Sequence[Run]) -> Outcome:
 
 
 def _dirty(runs: Sequence[Run]) -> list[tuple[Project, Diagnostic]]:
-    from migrate_responses.write import unstaged
+    from migrate_responses.guard import unstaged
 
     return [(run.project, problem) for run in runs for problem in unstaged(run.project, run.results.changed)]
 
 
+def _is_in_git(runs: Sequence[Run]) -> bool:
+    """Whether git could give back whatever changes."""
+    from migrate_responses.guard import repository
+
+    return all(repository(run.project.root) for run in runs if run.results.changed)
+
+
 def _write(request: Request, runs: Sequence[Run]) -> tuple[list[Run], list[tuple[Project, Diagnostic]]]:
-    """Write every run. A file that cannot be written is taken out, and its flows are decided anew."""
+    """Write all runs. A file that cannot be written is taken out, and its flows are decided anew."""
     from migrate_responses.write import write
 
-    written: list[Run] = []
+    runs = list(runs)
     problems: list[tuple[Project, Diagnostic]] = []
-    for run in runs:
-        writable = run.project.writable
-        while True:
-            names, refused = write(run.project, run.results.changed)
-            problems.extend((run.project, problem) for problem in refused)
-            if names or not refused:
-                break
-            writable -= {problem.path for problem in refused}
-            run = migrate_project(run.project, request.options, engine(request.jobs), writable)
-        written.append(run)
-    return written, problems
+    while refused := write((run.project, file) for run in runs for file in run.results.changed):
+        problems += refused
+        for number, run in enumerate(runs):
+            if any(project is run.project for project, _ in refused):
+                out = {problem.path for project, problem in problems if project is run.project}
+                writable = run.project.writable - out
+                runs[number] = migrate_project(run.project, request.options, engine(request.jobs), writable)
+    return runs, problems
 
 
 def _tell(request: Request, screen: Screen, result: Outcome, *, done: bool, listed: bool = False) -> None:
@@ -394,15 +412,3 @@ def _tell_of_paths(request: Request, result: Outcome) -> None:
 
 def _status(status: int, result: Outcome) -> int:
     return EXIT_ERROR if result.errors else status
-
-
-@contextlib.contextmanager
-def _output(path: str | None) -> Iterator[TextIO]:
-    if path is None:
-        yield sys.stdout
-        return
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            yield stream
-    except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -36,6 +36,21 @@ class Asked:
             if site.flow == flow
         )
 
+    def leave(self, refused: Sequence[Diagnostic]) -> None:
+        """Take back what was accepted of the files that were ``refused``."""
+        self.refused += refused
+        locked = {problem.path for problem in refused}
+        reaching = {
+            flow
+            for flow in self.accepted
+            if any(file.path in locked for file in self.choice.only({flow}, todos=False))
+        }
+        if locked and not reaching:
+            # A comment alone would have changed the file, or flows that change it only together.
+            reaching = set() if self.todos else set(self.accepted)
+            self.todos = False
+        self.accepted -= reaching
+
     def files(self, flows: Iterable[int], todos: bool = False) -> list[FileResult]:
         """What accepting ``flows`` alone would change, with paths as a person would type them."""
         project = self.run.project
@@ -90,24 +105,16 @@ def _question(asked: Asked, offer: Offer) -> Question:
     return Question(asked.sites(offer.flow), offer.rules, doubts, files)
 
 
-def write_accepted(asked: Asked) -> None:
+def write_accepted(projects: Sequence[Asked]) -> None:
     """Write the accepted flows; those that reach a file which cannot be written are left, whole."""
     while True:
-        files = asked.choice.only(asked.accepted, asked.todos)
-        names, refused = write(asked.run.project, files)
-        asked.refused += refused
-        if names or not refused:
-            asked.written = files if names else ()
+        for asked in projects:
+            asked.written = tuple(asked.choice.only(asked.accepted, asked.todos))
+        refused = write((asked.run.project, file) for asked in projects for file in asked.written)
+        if not refused:
             return
-        locked = {problem.path for problem in refused}
-        reaching = {
-            flow
-            for flow in asked.accepted
-            if any(file.path in locked for file in asked.choice.only({flow}, todos=False))
-        }
-        if not reaching:  # a comment alone would have changed the file
-            asked.todos = False
-        asked.accepted -= reaching
+        for asked in projects:
+            asked.leave([problem for project, problem in refused if project is asked.run.project])
 
 
 def problems(projects: Iterable[Asked]) -> list[Diagnostic]:

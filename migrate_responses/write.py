@@ -1,183 +1,207 @@
 """Writing results back, so that whatever happens every file is either the old one or the new one.
 
-All new files are first written in full beside their targets; only when every one of them stands are they
-renamed into place. A flow spread over several files is therefore not left half written by a full disk, a
-read-only folder or an interruption.
+All new files are first written in full (``replace``); only when every one of them stands do they take the
+places of the old ones, and if one cannot, those that did are put back. A flow spread over several files is
+therefore not left half written by a full disk, a read-only folder or an interruption.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import signal
 import stat
-import tempfile
-import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from migrate_responses.find import candidates
-from migrate_responses.find.listing import run_git
 from migrate_responses.find.project import Project
-from migrate_responses.find.roots import git_root
+from migrate_responses.replace import Staged, handles, identity, spare_folders, stage, sweep
 from migrate_responses.results import Diagnostic, FileResult, Level
+from migrate_responses.signals import undisturbed
 
-done = False  # whether this process has begun to put new files in place, which then runs to its end
-_STAGE = "commit or stage them, or use --allow-dirty"
+Change = tuple[Project, FileResult]
+Problem = tuple[Project, Diagnostic]
+
+done = False  # whether this process has put new files in place; it is then through with writing
+_WAIT = 10.0  # seconds, for another run
+_DAY = 86_400.0
+_STEPS = {
+    errno.ENOSPC: "make room on the disk, then run again",
+    errno.EDQUOT: "make room on the disk, then run again",
+    errno.EFBIG: "raise the limit on the size of files, then run again",
+    errno.ENOENT: "it has gone meanwhile; run again",
+    errno.ENOTDIR: "its folder has gone meanwhile; run again",
+    errno.EBUSY: "it is mounted by itself; run where it is kept",
+    errno.EROFS: "it is on a disk that cannot be written to",
+}
+_FLAGS = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+_STEP = "check the permissions of the file and its folder"
 
 
-@dataclass(frozen=True)
-class _Staged:
-    """A new file that waits beside its target."""
+def write(changes: Iterable[Change]) -> tuple[Problem, ...]:
+    """Write all ``changes``, or none if one cannot be written: then a problem for each such file.
 
-    name: str
-    target: str
-    temporary: str
-    identity: tuple[int, ...]  # what the target was when it was compared
-
-
-def write(project: Project, files: Sequence[FileResult]) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
-    """Write the changed ``files``: all of them, or none if one cannot be.
-
-    Returns the names written, and a diagnostic for each file that could not be written.
+    A file that holds its new bytes already, as after another run at the same time, counts as written.
     """
-    staged: list[_Staged] = []
-    errors: list[Diagnostic] = []
+    wanted = [(project, file) for project, file in changes if file.changed]
+    if not wanted:
+        return ()
+    with contextlib.ExitStack() as held:
+        for root in sorted({project.root for project, _ in wanted}):
+            held.enter_context(_alone(root, {project.path(file.path) for project, file in wanted}))
+        return _write(wanted)
+
+
+def _write(changes: Sequence[Change]) -> tuple[Problem, ...]:
+    staged: list[tuple[Change, Staged]] = []
+    problems: list[Problem] = []
+    unnamed = handles(len(changes))
     try:
-        for file in files:
+        for change in changes:
+            project, file = change
             try:
-                staged.append(_stage(project, file))
-            except _RefusedError as refused:
-                errors.append(refused.diagnostic(file.path))
-            except OSError as error:
-                errors.append(_unwritable(file.path, error))
-        if errors:
-            return (), tuple(errors)
-        with _undisturbed():
+                new = _stage(project.path(file.path), file, anonymous=len(staged) < unnamed)
+                if new is not None:
+                    staged.append((change, new))
+            except (_RefusedError, OSError) as error:
+                problems.append((project, _diagnostic(file.path, error)))
+        if problems:
+            return tuple(problems)
+        with undisturbed():
+            problems = _put(staged)
             global done
-            done = done or bool(staged)
-            return _commit(staged)
+            done = done or not problems
+            return tuple(problems)
     finally:
-        for one in staged:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(one.temporary)
-
-
-def unstaged(project: Project, files: Iterable[FileResult]) -> tuple[Diagnostic, ...]:
-    """A diagnostic for each of ``files`` that git could not give back as it is: changed, or not in git.
-
-    Outside of a git work tree there are none.
-    """
-    names = [file.path for file in files]
-    top = git_root(project.root)
-    if top is None or not names:
-        return ()
-    prefix = os.path.relpath(project.root, top).replace(os.sep, "/")
-    prefix = "" if prefix == "." else prefix + "/"
-    changed = run_git(top, "diff", "--name-only", "--no-ext-diff", "-z", "--no-renames")
-    held = run_git(top, "ls-files", "-z")
-    if changed is None or held is None:  # no git here to ask, and none to recover anything with
-        return ()
-    tracked, edited = _names(held), _names(changed)
-    reasons = {
-        name: ("is not in git, which could not give it back", "add it to git, or use --allow-dirty")
-        for name in names
-        if prefix + name not in tracked
-    }
-    mixed = ("has unstaged changes, which the migration would be mixed with", _STAGE)
-    reasons.update((name, mixed) for name in names if prefix + name in edited)
-    return tuple(
-        Diagnostic("MR906", name, 0, 0, Level.MANUAL, *reasons[name]) for name in names if name in reasons
-    )
-
-
-def _names(listed: bytes) -> frozenset[str]:
-    return frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name)
+        with undisturbed():
+            for _, new in staged:
+                new.discard()
 
 
 class _RefusedError(Exception):
-    def __init__(self, code: str, reason: str, next_step: str) -> None:
+    def __init__(self, code: str, reason: str, step: str) -> None:
         super().__init__(reason)
-        self.code, self.reason, self.next_step = code, reason, next_step
-
-    def diagnostic(self, name: str) -> Diagnostic:
-        return Diagnostic(self.code, name, 0, 0, Level.MANUAL, self.reason, self.next_step)
+        self.code, self.reason, self.step = code, reason, step
 
 
-def _stage(project: Project, file: FileResult) -> _Staged:
-    """Write the new bytes of ``file`` beside it, with its mode and, where allowed, its owner."""
-    target = project.path(file.path)
+def _diagnostic(name: str, error: _RefusedError | OSError) -> Diagnostic:
+    if isinstance(error, OSError):
+        reason = f"could not be written: {error.strerror or error}"
+        error = _RefusedError("MR903", reason, _STEPS.get(error.errno or 0, _STEP))
+    return Diagnostic(error.code, name, 0, 0, Level.MANUAL, error.reason, error.step)
+
+
+def _stage(target: str, file: FileResult, anonymous: bool) -> Staged | None:
+    """The new bytes of ``file``, ready to take the place of ``target``; None if they are there already."""
     if os.path.realpath(target) != os.path.abspath(target):
         raise _RefusedError("MR903", "is reached through a link", "name the file it points to instead")
     status = os.lstat(target)
-    if candidates.read(target) != file.before:
+    there = candidates.read(target)
+    if there == file.after:
+        return None
+    if there != file.before:
         raise _RefusedError("MR905", "was changed while the run was reading it", "run again")
+    _check_permission(target, status)
+    return stage(target, file.after, status, anonymous)
+
+
+def _check_permission(target: str, status: os.stat_result) -> None:
+    """Raise if a person could not write to the file: replacing it needs the right to its folder alone."""
     if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
         raise _RefusedError("MR903", "is read-only", "make it writable, or leave it out with --exclude")
-    folder, base = os.path.split(target)
-    handle, temporary = tempfile.mkstemp(prefix=f".{base}.", suffix=".new", dir=folder)
     try:
-        with os.fdopen(handle, "wb") as new:
-            new.write(file.after)
-            new.flush()
-            _copy_owner_and_mode(new.fileno(), temporary, status)
-            os.fsync(new.fileno())
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return _Staged(file.path, target, temporary, _identity(status))
+        os.close(os.open(target, _FLAGS))
+    except PermissionError as error:
+        why = error.strerror or "no permission"
+        step = "check its permissions and its attributes (lsattr), or leave it out with --exclude"
+        raise _RefusedError("MR903", f"may not be written to: {why}", step) from error
 
 
-def _copy_owner_and_mode(handle: int, path: str, status: os.stat_result) -> None:
-    if hasattr(os, "fchown"):
-        # Only root may give files away; for anyone else the new file is their own, as any they write.
-        with contextlib.suppress(PermissionError):
-            os.fchown(handle, status.st_uid, status.st_gid)
-    os.chmod(path, stat.S_IMODE(status.st_mode))
-
-
-def _identity(status: os.stat_result) -> tuple[int, ...]:
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def _commit(staged: Sequence[_Staged]) -> tuple[tuple[str, ...], tuple[Diagnostic, ...]]:
-    written: list[str] = []
-    errors: list[Diagnostic] = []
-    for one in staged:
+def _put(staged: Sequence[tuple[Change, Staged]]) -> list[Problem]:
+    """Put all files in place, or none."""
+    problems: list[Problem] = []
+    for (project, file), new in staged:
         try:
-            if _identity(os.lstat(one.target)) != one.identity:
-                changed = _RefusedError("MR905", "was changed while the run was writing", "run again")
-                errors.append(changed.diagnostic(one.name))
-                continue
-            os.replace(one.temporary, one.target)
-            written.append(one.name)
-        except OSError as error:
-            errors.append(_unwritable(one.name, error))
-    return tuple(written), tuple(errors)
+            _check_identity(new)
+        except (_RefusedError, OSError) as error:
+            problems.append((project, _diagnostic(file.path, error)))
+    if problems:
+        return problems
+    through: list[Change] = []
+    for (project, file), new in staged:
+        try:
+            _check_identity(new)
+            new.put(spare_folders(project.root))
+        except (_RefusedError, OSError) as error:
+            return [(project, _diagnostic(file.path, error)), *_put_back(through)]
+        through.append((project, file))
+    return []
 
 
-def _unwritable(name: str, error: OSError) -> Diagnostic:
-    reason = f"could not be written: {error.strerror or error}"
-    return Diagnostic(
-        "MR903", name, 0, 0, Level.MANUAL, reason, "check the permissions of the file and its folder"
-    )
+def _check_identity(new: Staged) -> None:
+    if identity(os.lstat(new.target)) != new.identity:
+        raise _RefusedError("MR905", "was changed while the run was writing", "run again")
+
+
+def _put_back(through: Sequence[Change]) -> Iterator[Problem]:
+    """Give files their old bytes again; a problem for each that is not as it was."""
+    for project, file in through:
+        back = FileResult(file.path, file.after, file.before)
+        try:
+            old = _stage(project.path(file.path), back, anonymous=True)
+            if old is not None:
+                try:
+                    old.put(spare_folders(project.root))
+                finally:
+                    old.discard()
+        except (_RefusedError, OSError) as error:
+            found = _diagnostic(file.path, error)
+            reason = f"is migrated, and could not be put back ({found.message})"
+            step = "compare it with what git has of it"
+            yield project, Diagnostic("MR903", file.path, 0, 0, Level.MANUAL, reason, step)
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C and a polite kill back until the renames are through, which takes no time."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    arrived: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {
-        number: signal.signal(number, lambda received, _: arrived.append(received)) for number in signals
-    }
+def _alone(root: str, targets: Iterable[str]) -> Iterator[None]:
+    """Wait until no other run writes in ``root``, and keep others waiting.
+
+    Where that cannot be had, runs may cross: each still sees what the other has written.
+    """
+    handle = _locked(root)
     try:
+        # If nobody else is at work here, what lies about is left over.
+        sweep({*map(os.path.dirname, targets), os.path.join(root, ".git")}, _DAY if handle is None else 0)
+        sweep(spare_folders(root), _DAY)
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if arrived:
-            signal.raise_signal(arrived[0])
+        if handle is not None:
+            os.close(handle)
+
+
+def _locked(folder: str) -> int | None:
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows
+        return None
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    end = time.monotonic() + _WAIT
+    try:
+        while True:
+            try:
+                flock(handle, LOCK_EX | LOCK_NB)
+                return handle
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    break
+                time.sleep(0.05)
+    except OSError:
+        pass  # some network file systems lock no folders
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None

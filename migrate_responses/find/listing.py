@@ -46,8 +46,20 @@ _GIT_LOCATION = {
 }
 
 
+class GitError(Exception):
+    """Git is missing, or refuses; the message is what it says."""
+
+
 def run_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes | None:
-    """What git prints when asked in ``root`` and given ``stdin``, or None if it is missing or refuses.
+    """As ``ask_git``, but None if git is missing or refuses."""
+    try:
+        return ask_git(root, *arguments, stdin=stdin)
+    except GitError:
+        return None
+
+
+def ask_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes:
+    """What git prints when asked in ``root`` and given ``stdin``. Raises ``GitError``.
 
     The file system monitor is switched off: it is a program named by the repository's own configuration.
     """
@@ -56,12 +68,17 @@ def run_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes | N
     environment = {name: value for name, value in os.environ.items() if name not in _GIT_LOCATION}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
     environment["GIT_NO_LAZY_FETCH"] = "1"  # nothing goes over the network
+    environment["LC_ALL"] = "C"  # what git says becomes part of an English sentence
     command = ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments]
     try:
         done = subprocess.run(command, env=environment, input=stdin, capture_output=True, check=False)
-    except OSError:
-        return None
-    return done.stdout if done.returncode == 0 else None
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        raise GitError("there is no git to ask" if missing else f"git cannot be run: {error}") from error
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "backslashreplace").strip().partition("\n")[0]
+        raise GitError(said.removeprefix("fatal: ") or f"git ends with status {done.returncode}")
+    return done.stdout
 
 
 def list_git(root: str, suffixes: tuple[str, ...] = SUFFIXES) -> list[str] | None:
