@@ -12,17 +12,18 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from migrate_responses.signals import undisturbed
 
 _LEFTOVER = ".migrate-responses-"
-_SUFFIX = ".new"
 _HANDLES = "/proc/self/fd"
 _FREE = 128  # handles that everything else may need
 # What belongs to a file beyond mode and owner, and does not depend on its bytes as a signature would.
@@ -79,8 +80,9 @@ class Staged:
 def stage(target: str, data: bytes, status: os.stat_result | None, anonymous: bool = True) -> Staged:
     """Write ``data`` to a new file on the disk of ``target``, with what ``status`` says of that.
 
-    Without a ``status`` there is no file there yet. With ``anonymous`` the new file has no name yet if the system can do that, and takes a handle while it
-    waits. Raises ``OSError`` if there is no room or no permission; then nothing is left.
+    Without a ``status`` there is no file there yet. With ``anonymous`` the new file has no name yet if
+    the system can do that, and takes a handle while it waits. Raises ``OSError`` if there is no room or no
+    permission; then nothing is left.
     """
     with undisturbed():
         folder, temporary = os.path.dirname(target), None
@@ -111,7 +113,7 @@ def identity(status: os.stat_result | None) -> tuple[int, ...]:
 
 
 def _fresh(folder: str) -> str:
-    return os.path.join(folder, f"{_LEFTOVER}{secrets.token_hex(8)}{_SUFFIX}")
+    return os.path.join(folder, f"{_LEFTOVER}{secrets.token_hex(8)}.new")
 
 
 def _without_name(folder: str) -> int | None:
@@ -165,9 +167,27 @@ def _attributes(path: str) -> list[str]:
     return []
 
 
-def spare_folders(root: str) -> list[str]:
-    """Folders outside of the project that may be on its disk, for names that last a moment."""
-    return [folder for folder in (os.path.join(root, ".git"), tempfile.gettempdir()) if os.path.isdir(folder)]
+@contextlib.contextmanager
+def spare_folder(root: str) -> Iterator[tuple[str, ...]]:
+    """A folder on the disk of ``root``, apart from the code, for names that last a moment; maybe none."""
+    git = os.path.join(root, ".git")
+    if os.path.isdir(git):
+        yield (git,)
+        return
+    try:
+        same = os.stat(tempfile.gettempdir()).st_dev == os.stat(root).st_dev
+        folder = tempfile.mkdtemp(prefix=_mark(root)) if same else None  # nobody else looks into it
+    except OSError:
+        folder = None
+    try:
+        yield (folder,) if folder else ()
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mark(root: str) -> str:
+    return f"{_LEFTOVER}{zlib.crc32(os.fsencode(root)):08x}-"
 
 
 def handles(wanted: int) -> int:
@@ -186,14 +206,27 @@ def handles(wanted: int) -> int:
     return wanted if soft == resource.RLIM_INFINITY else max(0, min(wanted, soft - _FREE))
 
 
-def sweep(folders: Iterable[str], age: float = 0) -> None:
-    """Remove what runs that were killed left in ``folders``, if it is ``age`` seconds old.
+def sweep(root: str, folders: Iterable[str], age: float = 0) -> None:
+    """Remove what runs in ``root`` that were killed left in ``folders`` and elsewhere.
 
-    No run may be at work there, unless it is younger than that.
+    Only what is ``age`` seconds old goes; no run may be at work there that is older.
     """
-    for folder in folders:
-        with contextlib.suppress(OSError), os.scandir(folder) as scan:
-            for entry in list(scan):
-                is_ours = entry.name.startswith(_LEFTOVER) and entry.name.endswith(_SUFFIX)
-                if is_ours and time.time() - entry.stat(follow_symlinks=False).st_mtime >= age:
-                    os.unlink(entry.path)
+    with contextlib.suppress(OSError):  # there is no place for temporary files
+        for path in _older(tempfile.gettempdir(), _mark(root), age):
+            shutil.rmtree(path, ignore_errors=True)
+    for folder in (*folders, os.path.join(root, ".git")):
+        for path in _older(folder, _LEFTOVER, age):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _older(folder: str, start: str, age: float) -> list[str]:
+    """What there is in ``folder`` whose name begins with ``start``, if it is ``age`` seconds old."""
+    try:
+        with os.scandir(folder) as scan:
+            found = [entry for entry in scan if entry.name.startswith(start)]
+            return [
+                one.path for one in found if time.time() - one.stat(follow_symlinks=False).st_mtime >= age
+            ]
+    except OSError:
+        return []

@@ -12,11 +12,11 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from migrate_responses.find import candidates
 from migrate_responses.find.project import Project
-from migrate_responses.replace import Staged, handles, identity, spare_folders, stage, sweep
+from migrate_responses.replace import Staged, handles, identity, spare_folder, stage, sweep
 from migrate_responses.results import Diagnostic, FileResult, Level
 from migrate_responses.signals import undisturbed
 
@@ -128,14 +128,17 @@ def _put(staged: Sequence[tuple[Change, Staged]]) -> list[Problem]:
             problems.append((project, _diagnostic(file.path, error)))
     if problems:
         return problems
-    through: list[Change] = []
-    for (project, file), new in staged:
-        try:
-            _check_identity(new)
-            new.put(spare_folders(project.root))
-        except (_RefusedError, OSError) as error:
-            return [(project, _diagnostic(file.path, error)), *_put_back(through)]
-        through.append((project, file))
+    with contextlib.ExitStack() as held:
+        roots = {project.root for (project, _), _ in staged}
+        spare = {root: held.enter_context(spare_folder(root)) for root in roots}
+        through: list[Change] = []
+        for (project, file), new in staged:
+            try:
+                _check_identity(new)
+                new.put(spare[project.root])
+            except (_RefusedError, OSError) as error:
+                return [(project, _diagnostic(file.path, error)), *_put_back(through, spare)]
+            through.append((project, file))
     return []
 
 
@@ -144,7 +147,7 @@ def _check_identity(new: Staged) -> None:
         raise _RefusedError("MR905", "was changed while the run was writing", "run again")
 
 
-def _put_back(through: Sequence[Change]) -> Iterator[Problem]:
+def _put_back(through: Sequence[Change], spare: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
     """Give files their old bytes again; a problem for each that is not as it was."""
     for project, file in through:
         back = FileResult(file.path, file.after, file.before)
@@ -152,7 +155,7 @@ def _put_back(through: Sequence[Change]) -> Iterator[Problem]:
             old = _stage(project.path(file.path), back, anonymous=True)
             if old is not None:
                 try:
-                    old.put(spare_folders(project.root))
+                    old.put(spare[project.root])
                 finally:
                     old.discard()
         except (_RefusedError, OSError) as error:
@@ -171,8 +174,7 @@ def _alone(root: str, targets: Iterable[str]) -> Iterator[None]:
     handle = _locked(root)
     try:
         # If nobody else is at work here, what lies about is left over.
-        sweep({*map(os.path.dirname, targets), os.path.join(root, ".git")}, _DAY if handle is None else 0)
-        sweep(spare_folders(root), _DAY)
+        sweep(root, {os.path.dirname(target) for target in targets}, _DAY if handle is None else 0)
         yield
     finally:
         if handle is not None:
