@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -74,6 +75,7 @@ def _at_once(
     context = multiprocessing.get_context(method)
     if method == "forkserver":
         context.set_forkserver_preload([_ENGINE])
+        _start_server()
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(min(jobs, len(parts)), context, _begin)
     try:
@@ -92,6 +94,28 @@ def _at_once(
         raise
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _start_server() -> None:
+    """Start the process that makes the others with Ctrl-C blocked, as it would tell of it line by line."""
+    from multiprocessing import resource_tracker
+    from multiprocessing.forkserver import ensure_running
+
+    resource_tracker.ensure_running()  # else it is started together with the server, and unblocks Ctrl-C
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def give_up(seconds: float = 1.0) -> None:
+    """Before this process ends at once: return what the system keeps for others, if that is soon done."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        thread = threading.Thread(target=util._run_finalizers, daemon=True)
+        thread.start()
+        thread.join(seconds)
 
 
 def _begin() -> None:

@@ -31,8 +31,8 @@ FILES: tuple[Rule, ...] = (
         "MR903",
         "Not readable or writable",
         MANUAL,
-        "The file could not be read or written: permissions, a link that leads out of the project,"
-        " or a file that has gone meanwhile. It was left as it is.",
+        "The file could not be read or written: permissions, a full disk, a link that leads out of the"
+        " project, or a file that has gone meanwhile. It was left as it is, with the flows that reach it.",
         "",
         "",
         PROJECT,
@@ -61,10 +61,10 @@ FILES: tuple[Rule, ...] = (
     ),
     Rule(
         "MR906",
-        "Unstaged changes",
+        "Git could not give it back",
         MANUAL,
-        "The file has changes that git does not hold, and overwriting it would mix them with the"
-        " migration. Commit or stage them, or use `--allow-dirty`. Nothing was written.",
+        "The file stands in a git work tree and has changes that git does not hold, is not in git, or git cannot"
+        " be asked about it. Commit or stage it, or use `--allow-dirty`. Nothing was written.",
         "",
         "",
         PROJECT,
