@@ -6,11 +6,11 @@ rewritten where it is given to, and only results come back.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
@@ -97,11 +97,15 @@ def _at_once(
 
 
 def _start_server() -> None:
-    """Start the process that makes the others with Ctrl-C blocked, as it would tell of it line by line."""
+    """Start the processes that make the others and clean up after them, such that they are quiet.
+
+    The one would tell of Ctrl-C line by line, the other warn of what it finds once this process is gone.
+    """
     from multiprocessing import resource_tracker
     from multiprocessing.forkserver import ensure_running
 
-    resource_tracker.ensure_running()  # else it is started together with the server, and unblocks Ctrl-C
+    with _environment("PYTHONWARNINGS", "ignore"):
+        resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         ensure_running()
@@ -109,13 +113,17 @@ def _start_server() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def give_up(seconds: float = 1.0) -> None:
-    """Before this process ends at once: return what the system keeps for others, if that is soon done."""
-    util = sys.modules.get("multiprocessing.util")
-    if util is not None:
-        thread = threading.Thread(target=util._run_finalizers, daemon=True)
-        thread.start()
-        thread.join(seconds)
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _begin() -> None:

@@ -63,8 +63,8 @@ FILES: tuple[Rule, ...] = (
         "MR906",
         "Git could not give it back",
         MANUAL,
-        "The file stands in a git work tree and has changes that git does not hold, is not in git, or git cannot"
-        " be asked about it. Commit or stage it, or use `--allow-dirty`. Nothing was written.",
+        "The file stands in a git work tree and has changes that git does not hold, is not in git, or git"
+        " cannot be asked about it. Commit or stage it, or use `--allow-dirty`. Nothing was written.",
         "",
         "",
         PROJECT,
