@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 
 import libcst as cst
@@ -23,12 +24,19 @@ SDKS = frozenset(
         *("zai", "zhipuai"),
     }
 )
+# What is of the standard library or a framework has no API of its own: it holds what the project gives it.
+CARRIERS = sys.stdlib_module_names | {
+    *("attr", "attrs", "celery", "chainlit", "click", "dependency_injector", "discord", "django", "fastapi"),
+    *("flask", "gradio", "injector", "lazy_object_proxy", "lagom", "litestar", "nicegui", "omegaconf"),
+    *("pydantic", "pydantic_settings", "pytest", "quart", "sanic", "sqlalchemy", "sqlmodel", "starlette"),
+    *("streamlit", "telegram", "typer", "typing_extensions", "werkzeug", "wrapt"),
+}
 MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "asynctest.")
 # What tests make answers of.
 DOUBLES = (*MOCKS, "types.SimpleNamespace()", "openai.types.chat.")
 
 _ANNOTATED = re.compile(r"a `([\w.]+)`")
-_CALLED = re.compile(r"(\w+)\(\)")
+_INSTANCE = re.compile(rf"\w[\w.]*\.[A-Z]\w*\(\)(\.({'|'.join(sorted(models.STEPS))}))*")
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,12 @@ def owner_of(project: Project, value: Value) -> Owner | None:
     """Whose ``value`` is, if it is something a call can be made on and not an OpenAI client."""
     match value:
         case External(path=path):
-            return _external(path)
+            owner = _external(path)
+            if owner.code in ("MR010", "MR011"):
+                for module in project.modules:
+                    if _is_local_openai(module) and path.startswith(f"{module.name}.openai."):
+                        return Owner("MR014", module.path)
+            return owner
         case Unknown(why=why):
             annotated = _ANNOTATED.search(why)
             return _annotated(annotated[1]) if annotated is not None else Owner("MR010", why)
@@ -59,7 +72,6 @@ def owner_of(project: Project, value: Value) -> Owner | None:
 
 def _external(path: str) -> Owner:
     root = path.partition(".")[0]
-    called = _CALLED.findall(path)
     if path.startswith(MOCKS):
         return Owner("MR803", "a mock")
     if root in ("tests", "test", "conftest"):
@@ -70,8 +82,9 @@ def _external(path: str) -> Owner:
         return Owner("MR013", _module_part(path))
     if root in SDKS:
         return Owner("MR011", root)
-    # What a function returns could be anything; an instance of another package's class is its own.
-    if root != "openai" and "[]" not in path and called and all(name[:1].isupper() for name in called):
+    # What a function returns and what an object holds could be anything; an instance of another
+    # package's class is its own.
+    if root != "openai" and root not in CARRIERS and _INSTANCE.fullmatch(path):
         return Owner("MR011", root)
     return Owner("MR010", f"`{path.removesuffix('()')}`" if len(path) < 60 else "a value of another library")
 

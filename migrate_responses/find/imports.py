@@ -16,6 +16,7 @@ from ..import_path import on_path, shared
 
 _IMPORT = re.compile(rb"import(?=[ \t(\\*])")
 _FROM = re.compile(rb"(?:^|[;:\s])from[ \t]+(\.*[ \t]*[\w.]*)[ \t]*$")
+_CALLED = re.compile(rb"\b(import_module|__import__)\(\s*[\"']([\w.]+)[\"']")
 _NOISE = re.compile(rb"#[^\n]*|\\\r?\n|[()\r\n]")
 
 
@@ -29,7 +30,9 @@ class Import:
 
 
 def imports(data: bytes) -> Iterator[Import]:
-    """Every import statement in ``data``."""
+    """Every import statement in ``data``, and every import by a call that spells the name."""
+    for called in _CALLED.finditer(data):
+        yield Import(called.group(2).decode("utf-8", "replace"), alias=called.group(1))
     for found in _IMPORT.finditer(data):
         head = data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip()
         if source := _FROM.search(head):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import libcst as cst
 
@@ -25,6 +27,8 @@ from .kinds import (
 from .modules import Index, Module
 from .narrowing import AN_EXCEPTION
 
+# How a module changes the methods of the SDK that it hands on.
+_PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bsetattr\(")
 # Methods that get the class without being told to.
 _OF_CLASSES = frozenset({"__init_subclass__", "__class_getitem__"})
 
@@ -43,6 +47,7 @@ class Definitions(Foreign):
         self._programs: dict[Module, frozenset[Module]] = {}
         self._module_client: Client | None = None
         self._externals: dict[External, Var] = {}
+        self._instead: dict[tuple[Module, str], Var] = {}
         self._realms: dict[frozenset[Module], int] = {}
 
     def values(self, node: cst.CSTNode) -> list[Value]:
@@ -132,7 +137,27 @@ class Definitions(Foreign):
         found = self.find_module(module, 0, name)
         if found is not None:
             return self.fresh(ModuleValue(found))
-        return self._external(name, self.realm(module))
+        var = self._external(name, self.realm(module))
+        if self._replaces_modules:
+            self.solver.flow(self.replaced_module(name, self.realm(module)), var)
+        return var
+
+    @cached_property
+    def _replaces_modules(self) -> bool:
+        return any("sys.modules" in module.text for module in self.modules)
+
+    def _member_of_replaced(self, name: str, member: str, realm: int, target: Var) -> None:
+        """``from name import member`` where the project puts something else into ``sys.modules``."""
+        if self._replaces_modules:
+            node = cst.Name(member)  # an identity
+            replaced = self.replaced_module(name, realm)
+            self.solver.watch(replaced, lambda value: self.member(value, member, node, target))
+
+    def named_module(self, importer: Module, level: int, name: str) -> Var:
+        found = self.find_module(importer, level, name)
+        if found is None and level:
+            return self._external("." * level + name, self.realm(importer))
+        return self.fresh(ModuleValue(found)) if found is not None else self.imported(importer, name)
 
     def find_module(self, importer: Module, level: int, name: str) -> Module | None:
         """The project module that an import means, if it is one."""
@@ -200,10 +225,24 @@ class Definitions(Foreign):
             return self.fresh(ModuleValue(submodule))
         if level:
             return self._external(f"{'.' * level}{name}.{member}", self.realm(module))
-        return self._external(f"{name}.{member}", self.realm(module))
+        var = self._external(f"{name}.{member}", self.realm(module))
+        self._member_of_replaced(name, member, self.realm(module), var)
+        return var
 
     def module_member(self, module: Module, name: str) -> Var:
-        return module.scope.any(name)
+        if not _stands_in(module):
+            return module.scope.any(name)
+        var = self._instead.get((module, name))
+        if var is None:
+            var = self._instead[module, name] = Var()
+            self.solver.watch(module.scope.any(name), lambda value: self._pass_off(module, value, var))
+        return var
+
+    def _pass_off(self, module: Module, value: Value, target: Var) -> None:
+        """What is of the SDK in a module that stands in for it is no longer the SDK's."""
+        if isinstance(value, External) and f"{value.path}.".startswith("openai."):
+            value = External(f"{module.name}.{value.path}", value.realm)
+        self.solver.add(target, [value])
 
     def star(self, module: Module, level: int, name: str) -> Iterator[tuple[str, Var]]:
         """The names that ``from name import *`` binds."""
@@ -226,3 +265,8 @@ class Definitions(Foreign):
         if self._module_client is None:
             self._module_client = Client("openai", node, self.modules[0])
         return self._module_client
+
+
+def _stands_in(module: Module) -> bool:
+    """Whether ``module`` is a drop-in for the SDK: called like it, and changing what it hands on."""
+    return module.name.rpartition(".")[2] == "openai" and _PATCHES.search(module.text) is not None

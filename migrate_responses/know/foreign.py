@@ -5,12 +5,13 @@ What is known of a function stands in the tables of :mod:`.models`; what takes m
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import libcst as cst
 
 from . import models
 from . import modules as syntax
 from .graph import Var
-from .iterating import Iterating
 from .kinds import (
     Argument,
     Bound,
@@ -32,10 +33,11 @@ from .kinds import (
     Unknown,
     Value,
 )
+from .loading import MODULES, Loading
 from .modules import Module
 
 
-class Foreign(Iterating):
+class Foreign(Loading):
     """What calling, and being decorated by, something external gives."""
 
     def __init__(self) -> None:
@@ -85,10 +87,16 @@ class Foreign(Iterating):
             self.keyword_dict(call, call.result)
         elif path == "json.loads" and arguments:
             self._json_loads(call)
+        elif path == f"{MODULES}.get" and arguments:
+            self.loaded_module(arguments[0].var, call.module, call.result)
         elif path.rpartition(".")[2] in models.TEXT_ONLY_METHODS and "." in path:
             self.solver.add(call.result, [Typed("str")])
         elif not self._call_builtin(path, call):
             self._call_unknown(path, call)
+
+    @abstractmethod
+    def requested(self, call: Invocation) -> None:
+        """A test asks pytest for a fixture by its name at ``call``."""
 
     def _json_loads(self, call: Invocation) -> None:
         """``json.loads(resp.model_dump_json())`` is the dumped answer; other text is anything."""
@@ -126,6 +134,9 @@ class Foreign(Iterating):
         """``session_state.get("key")`` and its kin: what the project put there comes out again."""
         owner, _, name = method.path.rpartition(".")
         key, rest = call.arguments[0], call.arguments[1:]
+        if name == "getfixturevalue":
+            self.requested(call)
+            return
 
         def on(found: Value) -> None:
             if isinstance(found, Const) and isinstance(found.value, str):
@@ -176,8 +187,16 @@ class Foreign(Iterating):
                 self.solver.watch(arguments[0].var, lambda value: self._type_of(value, call.result))
             case "builtins.print" | "builtins.type" | "builtins.id":
                 pass
+            case "pytest.param":
+                row = SeqValue(call.node, call.module, path, Var())
+                row.items = {index: item.var for index, item in enumerate(arguments) if item.keyword is None}
+                self.solver.add(call.result, [row])
             case _:
-                return self.iterate_over(path, call) or self.run_together(path, call)
+                return (
+                    self.iterate_over(path, call)
+                    or self.run_together(path, call)
+                    or self.load_module(path, call)
+                )
         return True
 
     def _type_of(self, value: Value, target: Var) -> None:

@@ -79,9 +79,10 @@ STATE = frozenset(
         "threading.local()",
         "fastapi.FastAPI().state",
         "gradio.State()",
+        "pytest.FixtureRequest()",
     }
 )
-STATE_METHODS = frozenset({"get", "set", "setdefault", "pop"})
+STATE_METHODS = frozenset({"get", "set", "setdefault", "pop", "getfixturevalue"})
 
 # New sequences with the elements of their first argument.
 SEQUENCES = frozenset(
@@ -144,6 +145,7 @@ TRANSPARENT_DECORATORS = (
     "streamlit.cache",
     "numba.",
     "pytest.",
+    "pytest_asyncio.",
     "beartype.",
     "lru_cache",
     "st.cache",

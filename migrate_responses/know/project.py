@@ -19,6 +19,7 @@ from .kinds import (
     External,
     Function,
     Instance,
+    Invocation,
     Kind,
     SeqValue,
     Shape,
@@ -27,6 +28,7 @@ from .kinds import (
     Value,
 )
 from .modules import Module
+from .pytest_fixtures import Fixtures
 from .testing import in_tests
 
 _MAX_ROUNDS = 40  # of seeding; each round gives values to functions that nobody calls
@@ -44,6 +46,7 @@ class Project(Definitions):
         self._seeded: set[Var] = set()
         self._assumed: frozenset[str] = frozenset()
         self.assumed_clients: set[Client] = set()
+        self._fixtures: Fixtures | None = None
 
     def assume(self, names: frozenset[str]) -> None:
         """Take parameters and attributes called one of ``names`` that cannot be resolved for OpenAI clients.
@@ -59,10 +62,17 @@ class Project(Definitions):
             Builder(self, module).build()
         self._seed_methods()
         self.solver.run()
+        self._fixtures = Fixtures(self)
+        self._fixtures.fill()
+        self.solver.run()
         for _ in range(_MAX_ROUNDS):
             if not self._seed_round():
                 break
             self.solver.run()
+
+    def requested(self, call: Invocation) -> None:
+        if self._fixtures is not None:
+            self._fixtures.requested(call)
 
     # -- late facts ----------------------------------------------------------------------
 
@@ -151,6 +161,8 @@ class Project(Definitions):
             if var in self._seeded or (_is_method(function) and name == function.positional[0]):
                 continue
             if var.values and function.callers and not function.escaped and not _is_mocked(var):
+                continue
+            if self._fixtures is not None and var in self._fixtures.filled and var.values:
                 continue
             self._seeded.add(var)
             if params[name] is function.node.params.star_arg:

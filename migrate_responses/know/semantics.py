@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import libcst as cst
 
 from . import models
@@ -25,6 +27,7 @@ from .kinds import (
 )
 from .members import Members
 from .modules import Module
+from .testing import in_tests
 
 _LONGEST_PATH = 160  # an External path: beyond it the value is just something external
 
@@ -60,7 +63,7 @@ class Semantics(Members):
                 if index is None or len(value.path) > _LONGEST_PATH:  # a slice is more of the same
                     self.solver.add(target, [value])
                 else:
-                    self._external_item(value, node, index, target)
+                    self._external_item(value, node, module, index, target)
             case _ if is_text(value):
                 self.solver.add(target, [Typed("str")])
             case _:
@@ -77,7 +80,17 @@ class Semantics(Members):
         for base in owner.type.bases:
             self.solver.watch(base, on)
 
-    def _external_item(self, value: External, node: cst.Subscript, index: Var, target: Var) -> None:
+    @abstractmethod
+    def loaded_module(self, key: Var, importer: Module, target: Var) -> None:
+        """``sys.modules[key]`` in ``importer`` flows to ``target``."""
+
+    def replaced_module(self, name: str, realm: int) -> Var:
+        """What the project, its tests aside, puts in the place of the module ``name``."""
+        return self.external_field(External("sys.modules[]", realm), name)
+
+    def _external_item(
+        self, value: External, node: cst.Subscript, module: Module, index: Var, target: Var
+    ) -> None:
         if value.path == "os.environ":
             self.solver.watch(index, lambda key: self.solver.add(target, [Env(_text(key), None, node)]))
             return
@@ -88,6 +101,9 @@ class Semantics(Members):
                 self.solver.flow(self.external_field(value, text), target)
 
         self.solver.watch(index, on)
+        if value.path == "sys.modules":
+            self.loaded_module(index, module, target)
+            return
         if value.path in models.STATE:
             return
         self.solver.add(target, [value.step("[]")])
@@ -126,6 +142,8 @@ class Semantics(Members):
                 text = _text(found)
                 if text is not None:
                     self.solver.flow(value, self.external_field(owner, text))
+                    if owner.path == "sys.modules" and not in_tests(module):
+                        self.solver.flow(value, self.replaced_module(text, owner.realm))
 
             self.solver.watch(key, on)
 
