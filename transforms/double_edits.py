@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from ..decide.plan import Replacement
 from ..know.modules import Module
 from .snippets import TIGHT, expr, operand, string
 
@@ -68,9 +69,9 @@ def is_empty(node: cst.BaseExpression) -> bool:
 def is_call(keywords: Keywords) -> bool:
     function = keywords.get("function")
     return (
-        {"id", "function"} <= keywords.keys()
+        isinstance(function, cst.Call)
         and keywords.keys() <= {"id", "function", "type"}
-        and (keywords_of(function).keys() == {"name", "arguments"} if function is not None else False)
+        and keywords_of(function).keys() <= {"name", "arguments"}
     )
 
 
@@ -138,6 +139,8 @@ def call_with(node: cst.Call, keywords: Keywords) -> cst.Call:
     if args and first is not None:
         last = node.args[-1]
         args[-1] = args[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+    elif args:
+        args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return node.with_changes(args=args)
 
 
@@ -157,33 +160,48 @@ def to_message(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     return keywords_of(choice)["message"]
 
 
-def set_text(may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
-    """``mock.choices = [MagicMock(message=MagicMock(content=X))]`` -> ``mock.output_text = X``."""
-    return _set("content", "output_text", may_be_none)
-
-
 def set_parsed(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    """The same for ``parsed=X``, which is ``output_parsed``."""
-    return _set("parsed", "output_parsed", False)(original, updated)
+    """``mock.choices = [MagicMock(message=MagicMock(parsed=X))]`` -> ``mock.output_parsed = X``."""
+    assert isinstance(updated, cst.Assign)
+    choice = only(updated.value)
+    assert choice is not None
+    target = updated.targets[0].target
+    assert isinstance(target, cst.Attribute)
+    named = updated.targets[0].with_changes(target=target.with_changes(attr=cst.Name("output_parsed")))
+    return updated.with_changes(targets=[named], value=keywords_of(keywords_of(choice)["message"])["parsed"])
 
 
-def _set(field: str, name: str, may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
-    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Assign)
-        choice = only(updated.value)
-        assert choice is not None
-        target = updated.targets[0].target
+def set_fields(fields: Keywords) -> Callable[[cst.CSTNode, cst.CSTNode], Replacement]:
+    """A line for each field, instead of the one that sets ``choices``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.SimpleStatementLine)
+        assign = updated.body[0]
+        assert isinstance(assign, cst.Assign)
+        target = assign.targets[0].target
         assert isinstance(target, cst.Attribute)
-        named = updated.targets[0].with_changes(target=target.with_changes(attr=cst.Name(name)))
-        value = keywords_of(keywords_of(choice)["message"])[field]
-        if name == "output_text":
-            value = text_of(value, may_be_none)
-        return updated.with_changes(targets=[named], value=value)
+        owner = target.value
+        lines = [
+            updated.with_changes(
+                body=[cst.Assign([cst.AssignTarget(cst.Attribute(owner, cst.Name(name)))], value)],
+                leading_lines=updated.leading_lines if number == 0 else [],
+            )
+            for number, (name, value) in enumerate(fields.items())
+        ]
+        return cst.FlattenSentinel(lines)
 
     return apply
 
 
-def flat(reads_output: bool, may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+def items_of(node: cst.CSTNode, may_be_none: bool) -> cst.BaseExpression:
+    """``output`` for what ``tool_calls`` was set to."""
+    assert isinstance(node, cst.BaseExpression)
+    return cst.List([]) if is_empty(node) else output_of(node, may_be_none)
+
+
+def flat(
+    reads_output: bool, may_be_none: bool, calls_may_be_none: bool
+) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
     """One namespace for the response, its choice and its message."""
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
@@ -193,7 +211,8 @@ def flat(reads_output: bool, may_be_none: bool) -> Callable[[cst.CSTNode, cst.CS
             if name == "choices":
                 choice = only(value)
                 assert choice is not None
-                found.update(of_choice(updated, keywords_of(choice), reads_output, may_be_none))
+                inner = of_choice(updated, keywords_of(choice), reads_output, may_be_none, calls_may_be_none)
+                found.update(inner)
             elif name == "created":
                 found["created_at"] = value
             elif name not in DROPPED:
@@ -203,7 +222,9 @@ def flat(reads_output: bool, may_be_none: bool) -> Callable[[cst.CSTNode, cst.CS
     return apply
 
 
-def of_choice(maker: cst.Call, choice: Keywords, reads_output: bool, may_be_none: bool) -> Keywords:
+def of_choice(
+    maker: cst.Call, choice: Keywords, reads_output: bool, may_be_none: bool, calls_may_be_none: bool
+) -> Keywords:
     """What a choice and its message say of the answer; ``maker`` calls what the double is made with."""
     found: Keywords = {}
     message = keywords_of(choice["message"])
@@ -212,9 +233,8 @@ def of_choice(maker: cst.Call, choice: Keywords, reads_output: bool, may_be_none
     if "parsed" in message:
         found["output_parsed"] = message["parsed"]
     calls = message.get("tool_calls")
-    if isinstance(calls, cst.List) and calls.elements:
-        items = [element.with_changes(value=as_item(element.value)) for element in calls.elements]
-        found["output"] = calls.with_changes(elements=items)
+    if calls is not None and not is_empty(calls):
+        found["output"] = output_of(calls, calls_may_be_none)
     elif calls is not None or reads_output:
         found["output"] = cst.List([])
     finish = choice.get("finish_reason")
@@ -229,16 +249,23 @@ def of_choice(maker: cst.Call, choice: Keywords, reads_output: bool, may_be_none
     return found
 
 
+def output_of(calls: cst.BaseExpression, may_be_none: bool) -> cst.BaseExpression:
+    """The items for a list of calls, of which those that are written there are calls still."""
+    if isinstance(calls, cst.List):
+        items = [element.with_changes(value=as_item(element.value)) for element in calls.elements]
+        return calls.with_changes(elements=items)
+    return expr("c or []", c=operand(calls)) if may_be_none else calls
+
+
 def as_item(node: cst.BaseExpression) -> cst.BaseExpression:
-    assert isinstance(node, cst.Call)
+    """A call with its function inside as one item; anything else is an item already."""
     keywords = keywords_of(node)
+    if not is_call(keywords):
+        return node
+    assert isinstance(node, cst.Call)
     function = keywords_of(keywords["function"])
-    return call_with(
-        node,
-        {
-            "type": expr('"function_call"'),
-            "call_id": keywords["id"],
-            "name": function["name"],
-            "arguments": function["arguments"],
-        },
-    )
+    found: Keywords = {"type": expr('"function_call"')}
+    if "id" in keywords:
+        found["call_id"] = keywords["id"]
+    found |= {name: function[name] for name in ("name", "arguments") if name in function}
+    return call_with(node, found)

@@ -102,6 +102,9 @@ def _items(message: Keywords, may_be_none: bool) -> list[cst.BaseExpression]:
         items.append(expr(_TEXT.rstrip(), text_=expr('c or ""', c=text) if may_be_none else text))
     for element in found:
         call = keywords_of(element.value)
+        if "function" not in call:
+            items.append(element.value)
+            continue
         function = keywords_of(call["function"])
         parts = {"id_": call["id"], "name_": function["name"], "arguments_": function["arguments"]}
         items.append(expr(_CALL.rstrip(), **parts))
@@ -110,6 +113,8 @@ def _items(message: Keywords, may_be_none: bool) -> list[cst.BaseExpression]:
 
 def _list(items: list[cst.BaseExpression]) -> cst.List:
     """A list inside ``_MODEL``, set out like it."""
+    if all(isinstance(item, cst.Name) for item in items):
+        return cst.List([cst.Element(item) for item in items])
     inner, outer = (
         cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(" " * depth))
         for depth in (8, 4)

@@ -17,6 +17,7 @@ from .context import Context, is_none
 from .double_edits import new_name
 from .double_functions import Replacements
 from .double_targets import RENAMED, RESHAPED, Targets
+from .history import is_fed
 from .listing import append
 from .params import UNCHANGED
 from .sent import is_item, messages_of
@@ -239,6 +240,8 @@ def _is_assert_equal(node: cst.Call) -> bool:
 
 def sends_items(context: Context, site: Site) -> bool:
     """Whether the messages of ``site`` can have another shape now: tool calls, their results, parts."""
-    return context.request(site).passes_tools or any(
-        is_item(message) for message in messages_of(context, site)
+    return (
+        context.request(site).passes_tools
+        or is_fed(context, site)
+        or any(is_item(message) for message in messages_of(context, site))
     )

@@ -7,6 +7,7 @@ response: ``SimpleNamespace(choices=[SimpleNamespace(message=m)])`` is ``m``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -16,30 +17,27 @@ from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
 from . import double_names
 from .context import Context
+from .double_attributes import Attributes
+from .double_calls import Calls
 from .double_edits import (
     FINISH,
     REASON,
     USAGE,
     Keywords,
     flat,
-    has_others,
-    is_call,
     is_empty,
     keywords_of,
     lone_message,
     new_name,
-    new_string,
     only,
-    onto,
     or_empty,
-    path_of,
     rename_keywords,
-    set_parsed,
-    set_text,
     to_message,
 )
-from .double_models import answer, content_of, is_answer, model, parts_of, usage
+from .double_models import Edit, answer, content_of, is_answer, model, parts_of, usage
 from .double_streams import event_of
+from .double_trees import binding, written_out
+from .history import is_fed
 
 _MOCKS = ("MagicMock", "Mock", "NonCallableMock")
 _MAKERS = frozenset(
@@ -59,10 +57,15 @@ class Shapes:
         self.module = module
         self.sites = sites
         self.known: set[cst.CSTNode] = set()
+        self.gone: set[cst.CSTNode] = set()  # lines that are taken away
+        self.calls = Calls(self)
+        self._trees: set[cst.Call] = set()  # doubles that are written out
         kinds = {shape.kind for _, _, shapes in context.shaped for shape in shapes if shape.site in sites}
         self._kinds = kinds
         # Whether the code looks at the output items, which a bare double would not have.
-        self.reads_output = bool(kinds & {Kind.REFUSAL, Kind.TOOL_CALLS, Kind.FUNCTION_CALL, Kind.FINISH})
+        self.reads_output = bool(
+            kinds & {Kind.REFUSAL, Kind.TOOL_CALLS, Kind.FUNCTION_CALL, Kind.FINISH}
+        ) or any(is_fed(context, site) for site in sites)
         self.reads_finish = Kind.FINISH in kinds
         self.tests_choices = any(
             isinstance(node, cst.BaseExpression) and self._is_asked(module, node)
@@ -75,28 +78,39 @@ class Shapes:
         return not isinstance(module.parents.get(node), cst.Subscript)
 
     def plan(self) -> None:
+        """Find the doubles, and edit those that are understood."""
+        self.calls.plan()
         double_names.plan(self)
-        for node in self.module.of(cst.Call, cst.Attribute, cst.Assign):
-            match node:
-                case cst.Call():
-                    self._call(node)
-                case cst.Attribute():
-                    self._attribute(node)
-                case cst.Assign(
-                    targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="choices")))]
-                ):
-                    self._choices(node)
-                case _:
-                    continue
+        for call in self.module.of(cst.Call):
+            if any(arg.keyword is not None and arg.keyword.value == "choices" for arg in call.args):
+                self._written_out(call)
+        for call in self.module.of(cst.Call):
+            if call not in self._trees and not self.gone.intersection(self.module.ancestors(call)):
+                self._call(call)
+        Attributes(self).plan()
 
     def edit(self, node: cst.CSTNode, apply: Apply) -> None:
         """An edit of a double, which is understood with it."""
         self.known.add(node)
         self.context.edit(node, self.module, self.sites, apply, "MR802")
 
+    def remove(self, gone: Sequence[cst.CSTNode], beside: cst.CSTNode) -> None:
+        """Take statements away; what is said above them is said above the one of ``beside``."""
+        comments: list[cst.EmptyLine] = []
+        for small in gone:
+            line = self.module.parents[small]
+            assert isinstance(line, cst.SimpleStatementLine)
+            self.known.update(syntax.walk(line))
+            self.gone.add(line)
+            self.edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
+            if any(above.comment is not None for above in line.leading_lines):
+                comments.extend(line.leading_lines)
+        if comments:
+            self.edit(self.module.statement(beside), _with_comments(comments))
+
     # -- objects made in one go ----------------------------------------------------------
 
-    def _maker(self, node: cst.CSTNode) -> str | None:
+    def maker(self, node: cst.CSTNode) -> str | None:
         """The path of what makes a double, if ``node`` calls such a thing with keywords only."""
         if not isinstance(node, cst.Call) or any(arg.keyword is None for arg in node.args):
             return None
@@ -110,7 +124,7 @@ class Shapes:
     def _call(self, node: cst.Call) -> None:
         if self._dict(node):
             return
-        path = self._maker(node)
+        path = self.maker(node)
         if path is None:
             return
         keywords = keywords_of(node)
@@ -122,7 +136,7 @@ class Shapes:
         if "choices" in keywords:
             self._response(node, path, keywords)
         elif "content" in keywords and self._is_lone_message(node, keywords):
-            self.edit(node, lone_message(self._may_be_none(keywords["content"])))
+            self.edit(node, lone_message(self.may_be_none(keywords["content"])))
 
     def _is_lone_message(self, node: cst.Call, keywords: Keywords) -> bool:
         """Whether a double is a message that a name holds: ``message = SimpleNamespace(content=...)``."""
@@ -159,53 +173,83 @@ class Shapes:
                     continue
         return found
 
+    def _written_out(self, node: cst.Call) -> None:
+        """A double whose parts have names."""
+        path = self.maker(node)
+        tree = written_out(self.module, node, self.maker)
+        if path is None or tree is None or not tree.gone or node in self.known:
+            return
+        if self._whole(node, tree.node, path):
+            self._trees.add(node)
+            self.remove(tree.gone, node)
+
     def _response(self, node: cst.Call, path: str, keywords: Keywords) -> None:
         choice = only(keywords["choices"])
         if "delta" in keywords_of(choice or node):
-            self._chunk(node, path)
+            self._chunk(node, node, path)
             return
+        message = keywords_of(choice).get("message") if choice is not None else None
+        if choice is None or not isinstance(message, cst.Name) or message.value not in self._messages(node):
+            self._whole(node, node, path)
+        elif not keywords.keys() - {"choices"} and not keywords_of(choice).keys() - {"message", "index"}:
+            self.known.update(arg for arg in node.args)
+            self.edit(node, to_message)
+
+    def _whole(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
+        """``node``, which makes what ``tree`` does, becomes a response; tells whether all of it is known."""
+        if "delta" in keywords_of(only(keywords_of(tree)["choices"]) or tree):
+            return self._chunk(node, tree, path)
+        edit = self.response_of(tree, path)
+        if edit is None:
+            return False
+        self.known.update(inner for arg in node.args for inner in syntax.walk(arg))
+        self.edit(node, edit if tree is node else lambda o, u: edit(tree, tree))
+        return True
+
+    def response_of(self, tree: cst.Call, path: str) -> Edit | None:
+        """The edit that makes a response of a double; None if it is not understood."""
+        keywords = keywords_of(tree)
+        choice = only(keywords["choices"])
         if self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai."):
-            return
-        if choice is None or self._maker(choice) is None or keywords.keys() - _RESPONSE_KEYS:
-            return
+            return None
+        if choice is None or self.maker(choice) is None or keywords.keys() - _RESPONSE_KEYS:
+            return None
         inner = keywords_of(choice)
         message = inner.get("message")
         if message is None or inner.keys() - _CHOICE_KEYS or not self._finish_is_known(inner):
-            return
-        choices = next(arg for arg in node.args if arg.keyword and arg.keyword.value == "choices")
-        if isinstance(message, cst.Name) and message.value in self._messages(node):
-            if keywords.keys() == {"choices"} and not inner.keys() - {"message", "index"}:
-                self.known.add(choices)
-                self.edit(node, to_message)
-            return
-        if self._maker(message) is None:
-            return
+            return None
         parts = keywords_of(message)
-        if parts.keys() - _MESSAGE_KEYS or not self._calls_are_known(parts):
-            return
+        calls = parts.get("tool_calls")
+        if self.maker(message) is None or parts.keys() - _MESSAGE_KEYS:
+            return None
         if any(name in parts and not is_empty(parts[name]) for name in ("refusal", "function_call")):
-            return
-        self.known.update(syntax.walk(choices))
-        if path.startswith("openai.types."):
-            self._needs(self._model_names(inner, parts))
-            self.edit(node, model(self._may_be_none(parts.get("content")), self.reads_finish))
-        else:
-            self.edit(node, flat(self.reads_output, self._may_be_none(parts.get("content"))))
+            return None
+        if calls is not None and not self.calls.are_items(calls):
+            return None
+        may_be_none = self.may_be_none(parts.get("content"))
+        if not path.startswith("openai.types."):
+            return flat(self.reads_output, may_be_none, calls is not None and self.calls.may_be_none(calls))
+        if calls is not None and not isinstance(calls, cst.List) and not is_empty(calls):
+            return None
+        self.needs(self._model_names(inner, parts))
+        return model(may_be_none, self.reads_finish)
 
-    def _chunk(self, node: cst.Call, path: str) -> None:
-        """A chunk of a stream, in one go with its choice and its delta."""
+    def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
+        """A chunk of a stream with its choice and its delta; tells whether all of it is known."""
         is_model = path.startswith("openai.types.")
-        inner = only(keywords_of(node)["choices"])
+        inner = only(keywords_of(tree)["choices"])
         delta = keywords_of(inner)["delta"] if inner is not None else None
-        if inner is None or delta is None or self._maker(inner) is None or self._maker(delta) is None:
-            return
-        edit = event_of(self.context, node, self._kinds, is_model)
+        if inner is None or delta is None or self.maker(inner) is None or self.maker(delta) is None:
+            return False
+        edit = event_of(self.context, tree, self._kinds, is_model)
         if edit is None:
-            return
+            return False
         self.known.update(syntax.walk(node))
         if is_model:
-            self._needs(("ResponseTextDeltaEvent",))
-        self.edit(node, edit)
+            self.needs(("ResponseTextDeltaEvent",))
+        made = edit
+        self.edit(node, made if tree is node else lambda o, u: made(tree, tree))
+        return True
 
     def _model_names(self, choice: Keywords, message: Keywords) -> tuple[str, ...]:
         """The classes that a ``Response`` is made with, when it has just this in it."""
@@ -236,82 +280,35 @@ class Shapes:
         self.edit(made, new_name("Response"))
         self.known.add(node)
         self.known.update(parts_of(given))
-        self.edit(given, answer(self._may_be_none(content_of(given))))
-        self._needs(("Response",))
+        self.edit(given, answer(self.may_be_none(content_of(given))))
+        self.needs(("Response",))
         return True
 
     def _finish_is_known(self, keywords: Keywords) -> bool:
         finish = keywords.get("finish_reason")
         return finish is None or (isinstance(finish, cst.SimpleString) and finish.evaluated_value in FINISH)
 
-    def _calls_are_known(self, keywords: Keywords) -> bool:
-        calls = keywords.get("tool_calls")
-        if calls is None or is_empty(calls):
-            return True
-        if not isinstance(calls, cst.List):
-            return False
-        return all(
-            isinstance(item, cst.Element)
-            and self._maker(item.value) is not None
-            and is_call(keywords_of(item.value))
-            for item in calls.elements
-        )
-
     def _usage_model(self, node: cst.Call) -> None:
         """``CompletionUsage(...)`` of the SDK: the details are not optional any more."""
-        self._needs(
+        self.needs(
             ("ResponseUsage", "response_usage.InputTokensDetails", "response_usage.OutputTokensDetails")
         )
         self.edit(node, usage)
 
-    def _needs(self, names: tuple[str, ...]) -> None:
+    def needs(self, names: tuple[str, ...]) -> None:
+        """Import what the doubles are made of now."""
         from .type_table import located
 
         for name in names:
             module, last = located(name)
             self.context.plan.need(self.module, module, last, self.sites, "ChatCompletion")
 
-    # -- mocks set up by attribute -------------------------------------------------------
-
-    def _attribute(self, node: cst.Attribute) -> None:
-        """``mock.choices[0].message.content`` -> ``mock.output_text``; usage and finish reason likewise."""
-        if node in self.known or self.context.project.shapes(node.value):
-            return
-        path, choices = path_of(node)
-        parent = self.module.parents.get(node)
-        stored = isinstance(parent, cst.AssignTarget)
-        if choices is None:
-            if node.attr.value in USAGE and stored:
-                self.edit(node, onto(USAGE[node.attr.value], 1))
-            return
-        if path == ("message", "content"):
-            self.known.add(choices)
-            self.edit(node, onto("output_text", 4))
-            if stored:
-                self.text(self.module.parents.get(parent) if parent is not None else None)
-        elif path == ("message", "parsed"):
-            self.known.add(choices)
-            self.edit(node, onto("output_parsed", 4))
-        elif path == ("message", "tool_calls") and stored and isinstance(parent, cst.AssignTarget):
-            assign = self.module.parents.get(parent)
-            if isinstance(assign, cst.Assign) and is_empty(assign.value):
-                self.known.add(choices)
-                self.edit(node, onto("output", 4))
-                self.edit(assign.value, lambda o, u: cst.List([]))
-        elif path == ("finish_reason",) and isinstance(parent, cst.AssignTarget):
-            assign = self.module.parents.get(parent)
-            value = assign.value if isinstance(assign, cst.Assign) else None
-            if isinstance(value, cst.SimpleString) and FINISH.get(str(value.evaluated_value)) == "completed":
-                self.known.add(choices)
-                self.edit(node, onto("status", 3))
-                self.edit(value, new_string("completed"))
-
     def text(self, assign: cst.CSTNode | None) -> None:
         """The text that is set: the new answer has "" where the old had None."""
-        if isinstance(assign, cst.Assign) and self._may_be_none(assign.value):
+        if isinstance(assign, cst.Assign) and self.may_be_none(assign.value):
             self.edit(assign.value, or_empty)
 
-    def _may_be_none(self, node: cst.BaseExpression | None) -> bool:
+    def may_be_none(self, node: cst.BaseExpression | None) -> bool:
         """Whether the content of a double is None in some test."""
         if node is None:
             return False
@@ -328,36 +325,16 @@ class Shapes:
             for item in decorated
         )
 
-    def _choices(self, node: cst.Assign) -> None:
-        """``mock.choices = [MagicMock()]`` goes: there is nothing to set up before ``output_text``."""
-        target = node.targets[0].target
-        if node in self.known:
-            return
-        assert isinstance(target, cst.Attribute)
-        choice = only(node.value)
-        if choice is None or self._maker(choice) is None:
-            return
-        plain = not str(self._maker(choice)).endswith("MagicMock")
-        if plain and (self.reads_output or self.tests_choices):
-            return  # a plain Mock has no items to iterate over
-        line = self.module.parents.get(node)
-        inner = keywords_of(choice)
-        if (
-            not inner
-            and isinstance(line, cst.SimpleStatementLine)
-            and len(line.body) == 1
-            and has_others(self.module, line)
-        ):
-            self.known.add(target)
-            self.edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
-            return
-        message = inner.get("message")
-        if inner.keys() - {"message", "index"} or message is None:
-            return
-        parts = keywords_of(message)
-        if self._maker(message) is not None and "parsed" in parts and parts.keys() <= {"parsed", "role"}:
-            self.known.add(target)
-            self.edit(node, set_parsed)
-        elif self._maker(message) is not None and "content" in parts and parts.keys() <= {"content", "role"}:
-            self.known.add(target)
-            self.edit(node, set_text(self._may_be_none(parts["content"])))
+    def func_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """What makes the double ``node``, which may be a name."""
+        if isinstance(node, cst.Name):
+            bound = binding(self.module, node)
+            return self.func_of(bound.value) if bound is not None else None
+        return node.func if isinstance(node, cst.Call) and self.maker(node) is not None else None
+
+
+def _with_comments(comments: Sequence[cst.EmptyLine]) -> Apply:
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        return updated.with_changes(leading_lines=[*comments, *getattr(updated, "leading_lines", ())])
+
+    return apply

@@ -44,6 +44,7 @@ def plan(context: Context) -> None:
     for message, found in again.items():
         if found is None:
             expand(context, known, message)
+    context.memo["fed"] = frozenset(fed)
     for site in fed:
         _keep_reasoning(context, site)
 
@@ -66,13 +67,10 @@ def _answer(
     others = [
         v for v in place.var.values if not _is_answer(v) and not (isinstance(v, Const) and v.value is None)
     ]
-    if others:
+    if any(not (isinstance(v, External) and v.path.startswith(DOUBLES)) for v in others):
         text = context.source(place.node, place.module)
-        if all(isinstance(v, External) and v.path.startswith(DOUBLES) for v in others):
-            code, detail = "MR803", f"`{text}` also adds what a test puts in the place of the answer"
-        else:
-            code, detail = "MR506", f"`{text}` adds answers and other messages"
-        context.manual(place.node, place.module, sites, code, detail)
+        detail = f"`{text}` adds answers and other messages"
+        context.manual(place.node, place.module, sites, "MR506", detail)
         return
     value = _value_of(place)
     if value is None:
@@ -80,7 +78,7 @@ def _answer(
         context.manual(place.node, place.module, sites, "MR506", f"`{text}`: an answer is several items now")
         return
     dumped = any(shape.form != "object" for shape in answers) or not all(
-        isinstance(v, Shape) for v in place.var.values
+        isinstance(v, Shape) or v in others for v in place.var.values
     )
     dicts = dumped or known.wants_dicts(sequence)
     if dumped:
@@ -304,3 +302,10 @@ def _keep_reasoning(context: Context, site: Site) -> None:
         return append(updated, argument)
 
     context.edit(call, site.module, [site], include, "MR209")
+
+
+def is_fed(context: Context, site: Site) -> bool:
+    """Whether the answers of ``site`` are put into a list that is sent, with all their items."""
+    fed = context.memo.get("fed", frozenset())
+    assert isinstance(fed, frozenset)
+    return site in fed

@@ -64,6 +64,15 @@ def is_patcher(node: cst.CSTNode | None) -> bool:
             return False
 
 
+def _is_set_up(node: cst.BaseExpression) -> bool:
+    """Whether ``node`` is what a mock gives back: ``mock_openai.return_value``."""
+    while isinstance(node, cst.Attribute):
+        if node.attr.value == "return_value":
+            return True
+        node = node.value
+    return False
+
+
 class Doubles:
     """Recognises the doubles of one project."""
 
@@ -83,6 +92,8 @@ class Doubles:
         is_mock = any(isinstance(value, External) and value.path.startswith(MOCKS) for value in base)
         if is_mock and isinstance(parent, cst.Attribute):
             return self._reason(node, module, f"`.{parent.attr.value}` of a mock")
+        if isinstance(parent, cst.Assign) and _is_set_up(receiver(node)):
+            return self._reason(node, module, "the method of a mock")
         return None
 
     def text(self, node: cst.CSTNode, module: Module) -> Reason | None:

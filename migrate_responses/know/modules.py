@@ -172,6 +172,11 @@ class Module:
             self._of[kinds] = found
         return found
 
+    @cached_property
+    def order(self) -> dict[cst.CSTNode, int]:
+        """Where each node stands among the others, in source order."""
+        return {node: number for number, node in enumerate(self.parents)}
+
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """What encloses ``node``, innermost first."""
         parent = self.parents.get(node)
