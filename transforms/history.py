@@ -16,12 +16,13 @@ from ..decide.receivers import DOUBLES
 from ..know.kinds import DUMPS, JSON_DUMPS, Const, DictValue, External, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .context import Context
+from .entries import is_entry, value_of
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import annotate_list, expand
 from .listing import append
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
-from .snippets import attribute, expr, keyword
+from .snippets import atom, attribute, expr, keyword
 from .splice import dedented
 
 Items = Callable[[cst.BaseExpression], cst.BaseExpression]  # a value -> the list that takes its place
@@ -36,6 +37,8 @@ def plan(context: Context) -> None:
     again = {message: rebuilt(context, known, message) for message in known.multiple}
     for sequence, senders, place in known.places():
         answers = answers_in(place.var)
+        if is_entry(context, known, place):
+            continue  # put in before, and seen to there
         if answers:
             fed.update(dict.fromkeys(shape.site for shape in answers))
             _answer(context, known, sequence, place, answers, senders)
@@ -72,10 +75,13 @@ def _answer(
         detail = f"`{text}` adds answers and other messages"
         context.manual(place.node, place.module, sites, "MR506", detail)
         return
-    value = _value_of(place)
+    value = value_of(place)
     if value is None:
         text = context.source(place.node, place.module)
         context.manual(place.node, place.module, sites, "MR506", f"`{text}`: an answer is several items now")
+        return
+    if all(shape.site in known.plain for shape in answers):
+        context.edit(value, place.module, sites, _as_message, "MR209", key="message")
         return
     dumped = any(shape.form != "object" for shape in answers) or not all(
         isinstance(v, Shape) or v in others for v in place.var.values
@@ -91,21 +97,14 @@ def _answer(
     put(context, place, lambda updated: output(_bare(updated), dicts), sites, "MR209")
 
 
+def _as_message(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    return expr('{"role": "assistant", "content": r.output_text}', r=atom(_bare(updated)))
+
+
 def _is_answer(value: object) -> bool:
     if isinstance(value, DictValue):
         return bool(list(poured_answers(value)))
     return isinstance(value, Shape) and value.kind in ANSWERS
-
-
-def _value_of(place: Place) -> cst.BaseExpression | None:
-    """The expression that is put into the list."""
-    match place.how, place.node:
-        case "append", cst.Call(args=[cst.Arg(star="", value=value)]):
-            return value
-        case "literal", cst.Element(value=value):
-            return value
-        case _:
-            return None
 
 
 def _undump(
@@ -251,7 +250,7 @@ def _calls(
     messages = [
         value for value in place.var.values if isinstance(value, DictValue) and value in known.multiple
     ]
-    value = _value_of(place)
+    value = value_of(place)
     if not only(place.var, known.multiple) or value is None:
         text = context.source(place.node, place.module)
         context.manual(place.node, place.module, senders, "MR506", f"`{text}` adds calls and other messages")

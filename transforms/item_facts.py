@@ -14,6 +14,7 @@ from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, Kind, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module, parameters
 from .context import WRITES, Context, is_none
+from .plain_answers import plain_answers
 from .sent import roles, sequences_of
 
 ANSWERS = frozenset({Kind.MESSAGE, Kind.CHOICE, Kind.COMPLETION})
@@ -53,11 +54,14 @@ def answers_in(var: Var | None) -> list[Shape]:
     """The whole answers, or their messages, that a variable can be."""
     if var is None:
         return []
-    found = [value for value in var.values if isinstance(value, Shape) and value.kind in ANSWERS]
-    for value in var.values:
-        if isinstance(value, DictValue):
-            found.extend(poured_answers(value))
-    return found
+    return [shape for value in var.values for shape in _answers_of(value)]
+
+
+def _answers_of(value: Value) -> list[Shape]:
+    """The whole answer, or its message, that ``value`` is or was made from."""
+    if isinstance(value, Shape):
+        return [value] if value.kind in ANSWERS else []
+    return list(poured_answers(value)) if isinstance(value, DictValue) else []
 
 
 def poured_answers(value: DictValue) -> Iterator[Shape]:
@@ -85,9 +89,21 @@ class Facts:
             for value in context.request(site).values("messages"):
                 self._from_outside(value, site)
         self._add_to_outside()
+        self.plain: set[Site] = set()  # whose answers go into a history as plain messages
+        self.plain = self._plain_answers()
         self.forms = {message: form_of(message) for message in self.messages}
         self._forms_of: dict[Var, frozenset[Form]] = {}
         self.multiple = {message for message, form in self.forms.items() if form is Form.CALLS}
+
+    def _plain_answers(self) -> set[Site]:
+        histories = {sequence: self._elements(sequence) for sequence in self.senders}
+        entries = {entry for found in histories.values() for entry in found}
+        return plain_answers(self.context, histories, {entry: _answers_of(entry) for entry in entries})
+
+    def _is_plain(self, value: Value) -> bool:
+        """Whether an answer goes in as a plain message."""
+        found = _answers_of(value)
+        return bool(found) and all(shape.site in self.plain for shape in found)
 
     def forms_of(self, var: Var | None) -> frozenset[Form]:
         """The forms that the messages in a variable can have; whatever else is in it counts as plain."""
@@ -103,6 +119,8 @@ class Facts:
         return found
 
     def _form(self, value: Value) -> Form:
+        if self._is_plain(value):
+            return Form.PLAIN
         if isinstance(value, DictValue):
             return Form.MIXED if any(poured_answers(value)) else self.forms.get(value, Form.PLAIN)
         return Form.MIXED if isinstance(value, Shape) and value.kind in ANSWERS else Form.PLAIN
@@ -214,6 +232,8 @@ class Facts:
         return any(escape.to.startswith(("json.", "yaml.")) for escape in self.context.escapes.of(sequence))
 
     def _is_several(self, value: Value) -> bool:
+        if self._is_plain(value):
+            return False
         if isinstance(value, Shape):
             return value.kind in ANSWERS
         return isinstance(value, DictValue) and (value in self.multiple or bool(list(poured_answers(value))))

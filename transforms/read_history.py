@@ -9,10 +9,11 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.escapes import Escape, Way
-from ..know.kinds import DictValue, External, Place, SeqValue, Shape, Site
+from ..know.kinds import DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .actions import rename_key
-from .context import Context, constants
+from .context import Context
+from .history_looks import counts, cuts
 from .item_facts import ANSWERS, Facts, Form, facts, poured_answers
 
 _READS = frozenset({"read", "get", "contains", "pop", "delete"})
@@ -75,46 +76,26 @@ def hold_read(context: Context, node: cst.CSTNode, module: Module, sites: set[Si
     context.unsafe(node, module, sites, "MR208", detail)
 
 
+def hold_object(context: Context, node: cst.CSTNode, module: Module, sites: set[Site]) -> None:
+    """An entry that can be an answer is read as the object it was."""
+    if sites <= facts(context).plain:
+        detail = f"`{context.source(node, module)}` reads an answer in the history, which is a dict now"
+        context.manual(node, module, sites, "MR208", detail)
+    else:
+        hold_read(context, node, module, sites)
+
+
 # -- the list ----------------------------------------------------------------------------
 
 
 def _list(context: Context, known: Facts, sequence: SeqValue, sites: set[Site]) -> None:
-    several = known.holds_answers(sequence)
-    for node, module in context.holders(sequence):
-        if context.is_gone(node, module):
-            continue
-        parent = module.parents.get(node)
-        match parent:
-            case cst.Arg() if several and _is_counted(context, parent, module):
-                hold_read(context, module.parents[parent], module, sites)
-            case cst.Subscript(
-                value=value, slice=[cst.SubscriptElement(slice=cst.Slice(lower=lower, upper=upper))]
-            ) if value is node and (lower is not None or upper is not None):
-                hold_read(context, parent, module, sites)
-            case _:
-                continue
-    for place in sequence.places:
-        if place.how in ("pop", "remove", "delete") and several:
-            hold_read(context, place.node, place.module, sites)
+    for node, module in cuts(context, sequence):
+        hold_read(context, node, module, sites)
+    if known.holds_answers(sequence):
+        for node, module in counts(context, sequence):
+            hold_read(context, node, module, sites)
     for escape in context.escapes.of(sequence):
         _escape(context, escape, sites)
-
-
-def _is_counted(context: Context, arg: cst.Arg, module: Module) -> bool:
-    """Whether the length matters: more than that there is something."""
-    call = module.parents.get(arg)
-    if not isinstance(call, cst.Call):
-        return False
-    if not any(
-        isinstance(v, External) and v.path == "builtins.len" for v in context.project.values(call.func)
-    ):
-        return False
-    comparison = module.parents.get(call)
-    match comparison:
-        case cst.Comparison(left=left, comparisons=[target]) if left is call:
-            return constants(context.project.vars.get(target.comparator)) not in ([0], [1])
-        case _:
-            return True
 
 
 # -- entries -----------------------------------------------------------------------------

@@ -1,0 +1,56 @@
+"""Where a history is counted, cut, or has entries taken out: what depends on one answer being one item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..know.kinds import External, SeqValue
+from ..know.modules import Module
+from .context import Context, constants
+
+Look = tuple[cst.CSTNode, Module]
+
+
+def cuts(context: Context, sequence: SeqValue) -> Iterator[Look]:
+    """The slices of a history that leave something out."""
+    for node, module in context.holders(sequence):
+        parent = module.parents.get(node)
+        match parent:
+            case cst.Subscript(
+                value=value, slice=[cst.SubscriptElement(slice=cst.Slice(lower=lower, upper=upper))]
+            ) if value is node and (lower is not None or upper is not None):
+                if not context.is_gone(node, module):
+                    yield parent, module
+            case _:
+                continue
+
+
+def counts(context: Context, sequence: SeqValue) -> Iterator[Look]:
+    """Where the length of a history matters, or one of its entries goes."""
+    for node, module in context.holders(sequence):
+        parent = module.parents.get(node)
+        counted = isinstance(parent, cst.Arg) and _is_counted(context, parent, module)
+        if parent is not None and counted and not context.is_gone(node, module):
+            yield module.parents[parent], module
+    for place in sequence.places:
+        if place.how in ("pop", "remove", "delete"):
+            yield place.node, place.module
+
+
+def _is_counted(context: Context, arg: cst.Arg, module: Module) -> bool:
+    """Whether the length matters: more than that there is something."""
+    call = module.parents.get(arg)
+    if not isinstance(call, cst.Call):
+        return False
+    if not any(
+        isinstance(v, External) and v.path == "builtins.len" for v in context.project.values(call.func)
+    ):
+        return False
+    comparison = module.parents.get(call)
+    match comparison:
+        case cst.Comparison(left=left, comparisons=[target]) if left is call:
+            return constants(context.project.vars.get(target.comparator)) not in ([0], [1])
+        case _:
+            return True
