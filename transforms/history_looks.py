@@ -39,6 +39,21 @@ def counts(context: Context, sequence: SeqValue) -> Iterator[Look]:
             yield place.node, place.module
 
 
+def searches(context: Context, sequence: SeqValue) -> Iterator[Look]:
+    """Where a history is searched for an answer: ``messages.remove(message)``."""
+    for node, module in context.holders(sequence):
+        method = module.parents.get(node)
+        call = module.parents.get(method) if isinstance(method, cst.Attribute) else None
+        match method, call:
+            case cst.Attribute(value=value, attr=attr), cst.Call(args=[cst.Arg(value=wanted), *_]) if (
+                value is node and attr.value in ("remove", "index", "count")
+            ):
+                if context.project.shapes(wanted):
+                    yield call, module
+            case _:
+                continue
+
+
 def _is_counted(context: Context, arg: cst.Arg, module: Module) -> bool:
     """Whether the length matters: more than that there is something."""
     call = module.parents.get(arg)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import libcst as cst
+
 from ..know.kinds import DictValue, SeqValue, Shape, Site, Value
 from .context import Context
-from .history_looks import counts, cuts
+from .history_looks import counts, cuts, searches
 
 _READS = frozenset({"read", "get", "contains", "pop", "delete"})
 
@@ -25,7 +27,12 @@ def plain_answers(
         for entry in entries:
             for shape in answers.get(entry, ()):
                 kept.setdefault(shape.site, []).append(sequence)
-                if shape.form != "object" or context.escapes.of(sequence):
+                if (
+                    shape.form != "object"
+                    or context.escapes.of(sequence)
+                    or any(True for _ in searches(context, sequence))
+                    or _shows_more(context, entry)
+                ):
                     refused.add(shape.site)
     return {
         site
@@ -34,6 +41,23 @@ def plain_answers(
         and not _is_more(context, site)
         and any(_is_looked_at(context, sequence, histories[sequence]) for sequence in sequences)
     }
+
+
+def _shows_more(context: Context, entry: Value) -> bool:
+    """Whether more than role and content is asked of ``dict(message)``."""
+    if not isinstance(entry, DictValue):
+        return False
+    if entry.others or set(entry.places) - {"role", "content"}:
+        return True
+    for node, module in context.holders(entry):
+        parent = module.parents.get(node)
+        if isinstance(parent, cst.Attribute) and parent.value is node and parent.attr.value != "get":
+            return True
+        if isinstance(parent, (cst.For, cst.CompFor, cst.ComparisonTarget, cst.StarredDictElement)):
+            return True
+        if isinstance(parent, cst.Arg) and parent.star:
+            return True
+    return False
 
 
 def _is_more(context: Context, site: Site) -> bool:

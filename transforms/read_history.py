@@ -13,7 +13,7 @@ from ..know.kinds import DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .actions import rename_key
 from .context import Context
-from .history_looks import counts, cuts
+from .history_looks import counts, cuts, searches
 from .item_facts import ANSWERS, Facts, Form, facts, poured_answers
 
 _READS = frozenset({"read", "get", "contains", "pop", "delete"})
@@ -91,6 +91,9 @@ def hold_object(context: Context, node: cst.CSTNode, module: Module, sites: set[
 def _list(context: Context, known: Facts, sequence: SeqValue, sites: set[Site]) -> None:
     for node, module in cuts(context, sequence):
         hold_read(context, node, module, sites)
+    for node, module in searches(context, sequence):
+        detail = f"`{context.source(node, module)}` looks for an answer, which is several items now"
+        context.manual(node, module, sites, "MR208", detail)
     if known.holds_answers(sequence):
         for node, module in counts(context, sequence):
             hold_read(context, node, module, sites)
