@@ -182,7 +182,7 @@ def _named(node: cst.BaseExpression, module: Module) -> set[str]:
 
 
 def is_caught_above(context: Context, node: cst.CSTNode, module: Module, errors: frozenset[str]) -> bool:
-    """Whether a handler waits for one of the ``errors``, around ``node`` or around a call that leads to it."""
+    """Whether a handler waits for one of the ``errors``, around ``node`` or a call that leads to it."""
     seen: set[cst.CSTNode] = set()
     stack = [(node, module)]
     while stack:
