@@ -277,7 +277,7 @@ class Inspection:
                         statement = module.statement(node)
                         wanted.setdefault(module, {}).setdefault(statement, self._todo(flow, site, module))
         for edit in plan.edits:
-            if edit.sites <= migrated:
+            if edit.sites and edit.sites <= migrated:
                 edits.setdefault(edit.module, []).append(edit)
         return edits, wanted
 

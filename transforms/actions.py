@@ -147,10 +147,11 @@ def _statement(
         wrap = action.wrap
 
         def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-            assert isinstance(updated, cst.BaseExpression)
-            return wrap(updated)
+            assert isinstance(updated, (cst.Assign, cst.Arg))
+            return updated.with_changes(value=wrap(updated.value))
 
-        context.edit(value, module, sites, apply, action.code)
+        # At what holds the value: other rules change the value itself, as it was written.
+        context.edit(module.parents[value], module, sites, apply, action.code)
 
 
 def _alone_under_a_test(line: cst.CSTNode, module: Module) -> cst.If | None:

@@ -82,12 +82,14 @@ class Context:
     def _senders(self) -> dict[DictValue, list[Site]]:
         found: dict[DictValue, list[Site]] = {}
         for site in self.sites:
-            for value in self.request(site).dicts:
-                found.setdefault(value, []).append(site)
+            request = self.request(site)
+            for value in [*request.dicts, *request.values("extra_body")]:
+                if isinstance(value, DictValue) and site not in found.setdefault(value, []):
+                    found[value].append(site)
         return found
 
     def senders(self, value: DictValue) -> list[Site]:
-        """The sites that get arguments from a dict: its keys change for all of them, or for none."""
+        """The sites that get arguments from a dict, by ``**`` or as a body: its keys change for all."""
         return self._senders.get(value, [])
 
     @cached_property

@@ -13,6 +13,7 @@ from ..know.kinds import (
     DictValue,
     External,
     Instance,
+    Place,
     SeqValue,
     Site,
     Unknown,
@@ -54,16 +55,32 @@ def _input(context: Context, site: Site, item: Keyword) -> None:
         if local is not None:
             hoist_local(context, site, node, local)
             return
-        if _one_shot(context, site):
-            context.edit(node.value, place.module, [site], _as_list, "MR201")
+    written = _written(place)
+    if written is not None and _one_shot(place):
+        owners = [site] if item.holder is None else context.senders(item.holder)
+        context.edit(written, place.module, owners, _as_list, "MR201", "list")
     act(context, site, [item], Action("MR201", "input"))
 
 
-def _one_shot(context: Context, site: Site) -> bool:
-    """Whether ``messages`` is an iterator: the new request body needs a list."""
-    return any(
-        isinstance(value, SeqValue) and value.type == "generator"
-        for value in context.request(site).values("messages")
+def _written(place: Place) -> cst.BaseExpression | None:
+    """The expression that is put into the request at ``place``."""
+    match place.node:
+        case cst.Arg(value=value) | cst.DictElement(value=value) if place.how in WRITES:
+            return value
+        case cst.Subscript() if place.how == "store":
+            target = place.module.parents[place.node]
+            statement = place.module.parents[target]
+            return statement.value if isinstance(statement, cst.Assign) else None
+        case cst.Call(args=[_, cst.Arg(value=value)]) if place.how == "setdefault":
+            return value
+        case _:
+            return None
+
+
+def _one_shot(place: Place) -> bool:
+    """Whether messages are an iterator: the new request body needs a list."""
+    return place.var is not None and any(
+        isinstance(value, SeqValue) and value.type == "generator" for value in place.var.values
     )
 
 
