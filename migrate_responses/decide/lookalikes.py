@@ -237,6 +237,8 @@ class _Finder:
         parent = module.parents.get(node)
         if node in self.followed or isinstance(parent, cst.Attribute):
             return None
+        if isinstance(parent, cst.Call) and parent.func is node:
+            return None  # `client.chat(...)` of another SDK; a client of this one would raise
         resources = [value for value in self.project.values(node) if isinstance(value, Resource)]
         if not resources or any(resource.client in self.changed for resource in resources):
             return None  # the sites of a client that the program changes say so themselves

@@ -24,6 +24,7 @@ from ..know.kinds import (
 )
 from ..know.models import METHODS
 from ..know.modules import Module
+from ..know.others import cannot_chat
 from ..know.project import Project
 from ..results import Level
 from .doubles import replaced
@@ -128,6 +129,8 @@ def _stranger(project: Project, value: Value, settings: Settings, assumed: bool)
         return None  # nobody here passes anything: what is known of the call is its own default
     if isinstance(value, External) and (assumed or value.path == "openai" or is_stored(project, value)):
         return None
+    if isinstance(value, External) and cannot_chat(value.path):
+        return None  # the call is never made on it
     if isinstance(value, External) and value.path.startswith(models.INJECTED):
         return None  # a marker that the framework replaces
     return owner_of(project, value)

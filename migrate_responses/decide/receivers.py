@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 
 import libcst as cst
@@ -11,32 +10,15 @@ import libcst as cst
 from ..know import models
 from ..know.kinds import Bound, Class, Client, External, Function, Instance, ModuleValue, Unknown, Value
 from ..know.modules import Module
+from ..know.others import SDKS, is_other_client
 from ..know.project import Project
 from ..know.testing import in_tests
 
-# Packages whose clients copy the spelling.
-SDKS = frozenset(
-    {
-        *("ai21", "aisuite", "anthropic", "any_llm", "cerebras", "cohere", "dashscope", "fireworks", "g4f"),
-        *("groq", "huggingface_hub", "litellm", "llama_api_client", "llama_cpp", "llama_stack_client"),
-        *("lmstudio", "mistralai", "ollama", "openrouter", "perplexity", "portkey_ai", "qianfan", "reka"),
-        *("replicate", "sambanova", "together", "upstage", "volcenginesdkarkruntime", "writerai", "xai_sdk"),
-        *("zai", "zhipuai"),
-    }
-)
-# What is of the standard library or a framework has no API of its own: it holds what the project gives it.
-CARRIERS = sys.stdlib_module_names | {
-    *("attr", "attrs", "celery", "chainlit", "click", "dependency_injector", "discord", "django", "fastapi"),
-    *("flask", "gradio", "injector", "lazy_object_proxy", "lagom", "litestar", "nicegui", "omegaconf"),
-    *("pydantic", "pydantic_settings", "pytest", "quart", "sanic", "sqlalchemy", "sqlmodel", "starlette"),
-    *("streamlit", "telegram", "typer", "typing_extensions", "werkzeug", "wrapt"),
-}
 MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "asynctest.")
 # What tests make answers of.
 DOUBLES = (*MOCKS, "types.SimpleNamespace()", "openai.types.chat.")
 
 _ANNOTATED = re.compile(r"a `([\w.]+)`")
-_INSTANCE = re.compile(rf"\w[\w.]*\.[A-Z]\w*\(\)(\.({'|'.join(sorted(models.STEPS))}))*")
 
 
 @dataclass(frozen=True)
@@ -82,9 +64,7 @@ def _external(path: str) -> Owner:
         return Owner("MR013", _module_part(path))
     if root in SDKS:
         return Owner("MR011", root)
-    # What a function returns and what an object holds could be anything; an instance of another
-    # package's class is its own.
-    if root != "openai" and root not in CARRIERS and _INSTANCE.fullmatch(path):
+    if is_other_client(path):
         return Owner("MR011", root)
     return Owner("MR010", f"`{path.removesuffix('()')}`" if len(path) < 60 else "a value of another library")
 
@@ -160,4 +140,4 @@ def receiver(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-__all__ = ["MOCKS", "SDKS", "Owner", "in_tests", "is_stored", "owner_of", "receiver"]
+__all__ = ["MOCKS", "Owner", "in_tests", "is_stored", "owner_of", "receiver"]

@@ -9,7 +9,7 @@ from abc import abstractmethod
 
 import libcst as cst
 
-from . import models
+from . import models, others
 from . import modules as syntax
 from .graph import Var
 from .kinds import (
@@ -91,6 +91,8 @@ class Foreign(Loading):
             self.loaded_module(arguments[0].var, call.module, call.result)
         elif path.rpartition(".")[2] in models.TEXT_ONLY_METHODS and "." in path:
             self.solver.add(call.result, [Typed("str")])
+        elif others.is_removed(path) and _needs_clients(call.module):
+            pass  # it raises
         elif not self._call_builtin(path, call):
             self._call_unknown(path, call)
 
@@ -318,6 +320,19 @@ class Foreign(Loading):
             function.bound = "property"
         elif not models.is_transparent(path):
             function.escaped = True
+
+
+def _needs_clients(module: Module) -> bool:
+    """Whether ``module`` cannot even be imported with a version of the SDK from before its client classes."""
+    for statement in module.tree.body:
+        for node in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+            if isinstance(node, cst.ImportFrom):
+                names = () if isinstance(node.names, cst.ImportStar) else node.names
+                imported = {syntax.dotted(alias.name) for alias in names}
+                is_sdk = node.module is not None and syntax.dotted(node.module) == "openai"
+                if is_sdk and not node.relative and not imported.isdisjoint(models.CLIENT_CLASSES):
+                    return True
+    return False
 
 
 def _is_callable(value: Value) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from . import models
+from . import models, others
 from .graph import Var
 from .heap import Heap, is_text
 from .kinds import (
@@ -125,7 +125,7 @@ class Members(Heap):
             self.solver.add(target, [Method(client, name, node)])
         elif name in models.WRAPPERS:
             self.solver.add(target, [External(f"openai.{client.name}.{name}")])
-        else:
+        elif name not in others.NOT_OF_SDK:
             self.solver.add(target, [External(f"openai.{client.name}().{name}")])
 
     def _instance_member(self, instance: Instance, name: str, target: Var) -> None:
@@ -266,6 +266,9 @@ class Members(Heap):
             return
         if len(value.path) > _LONGEST_PATH:
             self.solver.add(target, [value])
+            return
+        if others.lacks(value.path, name):  # unless the project gives it one
+            self.solver.flow(self.external_field(value, name), target)
             return
         if value.path in models.STATE and name not in models.STATE_METHODS:
             self.solver.flow(self.external_field(value, name), target)
