@@ -41,7 +41,11 @@ class Choice:
     def _look_at(
         self, sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
     ) -> Results:
-        found = [pair for part in components(sources) for pair in looks(part, settings, writable)]
+        found = [
+            pair
+            for part in components(sources)
+            for pair in looks(part, settings, writable, lambda look, results: (look, results))
+        ]
         self._looks = [look for look, _ in found]
         return joined([results for _, results in found])
 

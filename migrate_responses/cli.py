@@ -318,7 +318,10 @@ def _written() -> str:
 
 def main() -> NoReturn:
     """Entry point: like click's own, but an interruption takes one line, and a closed pipe none."""
+    from migrate_responses.room import only_run
+
     _prepare()
+    only_run()
     try:
         status = _run()
         sys.stdout.flush()

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from .room import only_run
+
 _Result = TypeVar("_Result")
 Part = Mapping[str, bytes]
 
@@ -40,11 +42,7 @@ def spread(
     number of parts that are done.
     """
     if not _is_worth_it(parts, jobs):
-        results = []
-        for number, part in enumerate(parts):
-            told(number)
-            results.append(work(part))
-        return results
+        return _in_turn(work, parts, told)
     from concurrent.futures.process import BrokenProcessPool
 
     try:
@@ -58,6 +56,17 @@ def _is_worth_it(parts: Sequence[Part], jobs: int) -> bool:
         return False
     sizes = [_size(part) for part in parts]
     return sum(sizes) - max(sizes) > _WORTH
+
+
+def _in_turn(
+    work: Callable[[Part], _Result], parts: Sequence[Part], told: Callable[[int], None]
+) -> list[_Result]:
+    """The largest part last: nothing comes after it that its trees would have to make room for."""
+    results: dict[int, _Result] = {}
+    for number in sorted(range(len(parts)), key=lambda number: _size(parts[number])):
+        told(len(results))
+        results[number] = work(parts[number])
+    return [results[number] for number in range(len(parts))]
 
 
 def _size(part: Part) -> int:
@@ -129,6 +138,7 @@ def _environment(name: str, value: str) -> Iterator[None]:
 def _begin() -> None:
     """In a process of the pool: end with the one that asked for it, which alone hears Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    only_run()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 import threading
@@ -13,6 +14,9 @@ _Result = TypeVar("_Result")
 # Expressions nest deeply in real code (a sum of 3,000 terms is 3,000 levels of syntax).
 _RECURSION = 200_000
 _STACK = 512 * 1024 * 1024
+# Bytes of source whose trees may lie about before they are collected: each takes some 200 bytes of memory.
+_WASTE = 300_000
+_wasted = 0
 
 
 def with_deep_stack(work: Callable[[], _Result]) -> _Result:
@@ -50,3 +54,20 @@ def uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def only_run() -> None:
+    """This process does one run and ends: no garbage is collected but what ``make_room`` does, least of all
+    at the end, which would take as long as a third of the run.
+    """
+    gc.disable()
+    atexit.register(gc.freeze)
+
+
+def make_room(size: int) -> None:
+    """Before ``size`` bytes of source are looked at: collect the trees of earlier ones if they are many."""
+    global _wasted
+    if _wasted + size > _WASTE and _wasted:
+        gc.collect()
+        _wasted = 0
+    _wasted += size

@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 import libcst as cst
 
@@ -24,10 +25,11 @@ from .jobs import spread
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
+from .parsing import parse
 from .places import Places, failure, next_step, sentence, syntax_error
 from .programs import split
 from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict, joined
-from .room import uncollected, with_deep_stack
+from .room import make_room, uncollected, with_deep_stack
 from .secrets import masked
 from .source import Source, decode, with_ending
 from .suppress import is_suppressed, left_out, misspelt
@@ -36,6 +38,8 @@ from .transforms import RULES, todo
 from .transforms.apply import apply
 from .transforms.context import Context
 from .transforms.imports import Imports
+
+_Kept = TypeVar("_Kept")
 
 
 def migrate(
@@ -60,26 +64,39 @@ def migrate(
 def _results_of(
     sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
 ) -> list[Results]:
-    return with_deep_stack(lambda: [results for _, results in looks(sources, settings, writable)])
+    return with_deep_stack(lambda: looks(sources, settings, writable, lambda _, results: results))
 
 
 def looks(
-    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
-) -> list[tuple[Inspection, Results]]:
-    """Programs that share only a framework, one by one, unless one would change the framework."""
+    sources: Mapping[str, bytes],
+    settings: Settings,
+    writable: Container[str] | None,
+    keep: Callable[[Inspection, Results], _Kept],
+) -> list[_Kept]:
+    """What ``keep`` makes of each program; those that share only a framework are looked at one by one.
+
+    Should one of them change the framework, all are looked at as one. What is not kept makes room.
+    """
     programs = split(sources)
+    kept: list[_Kept] = []
     with uncollected():
-        found = [_look(part, settings, writable) for part in programs.parts]
-        if any(not programs.common.isdisjoint(look.edited) for look, _ in found):
-            return [_look(sources, settings, writable)]
-        return found
+        for part in programs.parts:
+            one, edited = _look(part, settings, writable, keep)
+            if not programs.common.isdisjoint(edited):
+                return [_look(sources, settings, writable, keep)[0]]
+            kept.append(one)
+    return kept
 
 
 def _look(
-    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
-) -> tuple[Inspection, Results]:
+    sources: Mapping[str, bytes],
+    settings: Settings,
+    writable: Container[str] | None,
+    keep: Callable[[Inspection, Results], _Kept],
+) -> tuple[_Kept, set[str]]:
+    make_room(sum(map(len, sources.values())))
     look = Inspection(sources, settings, writable)
-    return look, look.results()
+    return keep(look, look.results()), look.edited
 
 
 class Inspection:
@@ -106,7 +123,7 @@ class Inspection:
     def _parse(self, path: str, data: bytes) -> Module | None:
         try:
             source = decode(data)
-            tree = cst.parse_module(source.text)
+            tree = parse(source.text)
         except cst.ParserSyntaxError as error:
             self._errors.append(syntax_error(path, source.text, error))
             return None
