@@ -236,6 +236,11 @@ def _is_carried(context: Context, node: cst.BaseExpression, module: Module) -> b
             return True
         case cst.AsName() | cst.IfExp() | cst.BooleanOperation() | cst.WithItem():
             return True
+        case cst.Element():  # of a tuple that is returned, or unpacked later
+            display = module.parents.get(parent)
+            return isinstance(display, cst.Tuple) and isinstance(
+                module.parents.get(display), (cst.Return, cst.Assign, cst.AssignTarget)
+            )
         case cst.Arg():
             call = module.parents.get(parent)
             if not isinstance(call, cst.Call):

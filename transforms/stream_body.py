@@ -19,7 +19,6 @@ from .stream_layout import Guard, Layout
 from .stream_need import (
     WANTS,
     Need,
-    is_poll,
     is_quiet,
     prints_line,
     reads,
@@ -37,6 +36,7 @@ from .stream_parts import (
     leaves,
     skips,
 )
+from .stream_polls import polls
 from .stream_statements import Statements
 
 FAILURE = """if v.type in ("response.failed", "error"):
@@ -258,7 +258,7 @@ class Body(Statements):
                 self.hold(unit.node, "asks for several parts of a chunk at once")
             elif len(stained) == 1 and not need.handles:
                 unit.tag = stained[0]
-            elif not need.neutral or is_poll(unit.node) or self.is_latch(unit.node):
+            elif not need.neutral or polls(self.context, unit.node) or self.is_latch(unit.node):
                 only_text = bool(need.handles) and need.handles <= {On.TEXT}
                 unit.tag = "quiet" if is_quiet_unit(unit.node) else "own" if only_text else "safe"
             else:

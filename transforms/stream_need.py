@@ -104,11 +104,12 @@ def prints_line(node: cst.CSTNode) -> bool:
 
 
 def is_poll(node: cst.CSTNode) -> bool:
-    """``if cancelled: break``: asked as often as one likes."""
+    """``if cancelled: break``: what it does before it leaves, it does once."""
     if not isinstance(node, cst.If) or node.orelse is not None:
         return False
-    bare = all(isinstance(item, (cst.Break, cst.Return, cst.Raise, cst.Pass)) for item in _lines(node.body))
-    return bare and not any(isinstance(inner, cst.NamedExpr) for inner in walk(node.test))
+    leaves = isinstance([*_lines(node.body)][-1], (cst.Break, cst.Return, cst.Raise, cst.Pass))
+    plain = all(isinstance(item, cst.BaseSmallStatement) for item in _lines(node.body))
+    return leaves and plain and not any(isinstance(inner, (cst.NamedExpr, cst.Yield)) for inner in walk(node))
 
 
 def latch_of(node: cst.CSTNode) -> str:

@@ -10,8 +10,9 @@ from ..decide.plan import Apply
 from ..know.modules import children, walk
 from . import stream_calls
 from .snippets import expr
-from .stream_need import WANTS, expressions, is_poll, latch_of, sets
+from .stream_need import WANTS, expressions, latch_of, sets
 from .stream_parts import CALL_TESTS, FINISH, On, Reach
+from .stream_polls import polls
 from .stream_survey import Survey, suites
 
 
@@ -80,7 +81,7 @@ class Statements(Survey):
 
     def _if(self, node: cst.If, reach: Reach, chained: bool = False) -> None:
         before = self.ended
-        if (is_poll(node) or self.is_latch(node)) and not self.involves(node):
+        if (polls(self.context, node) or self.is_latch(node)) and not self.involves(node):
             return
         branch = self.branch(node, reach)
         orelse = node.orelse
