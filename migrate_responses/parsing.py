@@ -25,14 +25,13 @@ def _unchecked(_node: cst.CSTNode) -> None:
 
 
 def _hash_fast() -> None:
-    """Nodes are equal if they are the same, which LibCST spells out in Python; without that it is so anyway.
+    """Hash a node by its identity, which is what LibCST does too, but in Python.
 
-    Nodes are keys of most that is known here, so each of them is hashed some ten times.
+    Nodes are the keys of most that is known here: each of them is hashed some ten times.
     """
     for kind in vars(cst).values():
-        if isinstance(kind, type) and issubclass(kind, cst.CSTNode):
-            kind.__hash__ = object.__hash__  # type: ignore[method-assign]
-            kind.__eq__ = object.__eq__  # type: ignore[method-assign]
+        if isinstance(kind, type) and cst.CSTNode in kind.__mro__ and not kind.__subclasses__():
+            kind.__hash__ = object.__hash__  # type: ignore[assignment]
 
 
 _hash_fast()

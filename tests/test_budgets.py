@@ -12,6 +12,7 @@ import libcst as cst
 import pytest
 
 from migrate_responses.config import Settings
+from migrate_responses.parsing import parse
 from migrate_responses.positions import Positions
 from migrate_responses.results import Verdict
 from migrate_responses.run import migrate
@@ -52,6 +53,14 @@ def test_a_clean_file_is_not_parsed(tmp_path: Path) -> None:
     assert "migrate_responses.run" not in loaded
 
 
+def test_a_clean_file_that_is_named_needs_nothing_around_it(tmp_path: Path) -> None:
+    """As a hook of pre-commit calls it: git is not asked which other files there are."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "clean.py").write_text("print('hello')\n", encoding="utf-8")
+    loaded = _loaded("check", str(tmp_path / "clean.py"))
+    assert not loaded & (HEAVY | NEVER | {"shutil", "tempfile", "jsonschema"})
+
+
 def test_a_migration_needs_no_slow_part_of_libcst(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "call.py").write_bytes(HEAD + CALL)
@@ -59,6 +68,26 @@ def test_a_migration_needs_no_slow_part_of_libcst(tmp_path: Path) -> None:
     assert "libcst" in loaded
     assert not loaded & NEVER
     assert "multiprocessing" not in loaded  # other processes are for large projects
+    assert "markdown_it" not in loaded  # nor are there texts
+
+
+def test_the_parser_does_not_check_its_own_nodes_and_edits_do() -> None:
+    tree = parse("if x:\n    pass\n")
+    assert tree.deep_equals(cst.parse_module("if x:\n    pass\n"))
+    with pytest.raises(cst.CSTValidationError):
+        cst.Name("")
+    with pytest.raises(cst.ParserSyntaxError):
+        parse("if")
+    with pytest.raises(cst.CSTValidationError):
+        cst.Name("")
+
+
+def test_nodes_are_equal_if_they_are_the_same() -> None:
+    """``parsing`` has them hashed by identity, which is right as long as LibCST compares them so."""
+    one, other = cst.Name("a"), cst.Name("a")
+    assert one != other
+    assert len({one, other, one}) == 2
+    assert hash(one) != hash(other)
 
 
 def test_each_file_is_parsed_and_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:

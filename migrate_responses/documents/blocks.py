@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from . import markdown, names, rst
+from . import names, rst
 from .block import PYTHON, Block
 from .magics import Inert, mask, words
 from .program import Piece, Program, Unread, parses
@@ -96,6 +96,8 @@ class Text:
 def _blocks(path: str, lines: Sequence[str]) -> Iterable[Block]:
     if path.lower().endswith(names.RST):
         return rst.blocks(lines)
+    from . import markdown  # its parser takes long to load
+
     return markdown.blocks(lines, path.lower().endswith(".mdx"))
 
 

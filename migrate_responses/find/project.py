@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from migrate_responses.config import matching
 from migrate_responses.documents.names import TEXTS
@@ -68,7 +69,9 @@ def _read_project(
     suffixes: tuple[str, ...],
 ) -> Project:
     reading = _Reading(os.path.realpath(root))
-    names = _siblings(reading.root, suffixes) if lone else _listed(reading.root, suffixes)
+    listed = partial(_siblings if lone else _listed, reading.root, suffixes)
+    folders = any(map(os.path.isdir, named))
+    names = listed() if folders else []
     covered: set[str] = set()
     links: set[str] = set()
     for path in named:
@@ -88,9 +91,11 @@ def _read_project(
             if path in texts:
                 reading.texts[name] = texts[path]
     covered -= matching(covered, exclude)
-    everything = sorted({*names, *covered})
     reading.read(sorted(covered))
-    if reading.sources:  # else there is nothing that the others could matter to
+    if reading.sources and not folders:  # else there is nothing that the others could matter to
+        names = listed()
+    everything = sorted({*names, *covered})
+    if reading.sources:
         reading.read(name for name in everything if name not in covered)
     sources = _with_context(reading, covered, everything)
     return Project(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ class Screen:
     @property
     def width(self) -> int:
         """The columns of the terminal; ``COLUMNS`` says otherwise."""
+        import shutil
+
         return max(shutil.get_terminal_size().columns, _NARROWEST)
 
     def line(self, *parts: Part, hang: int | None = None) -> None:
