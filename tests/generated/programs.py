@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from . import streams, tools
+from . import scenes, streams, tools
 from .answers import deliver, readings
 from .asking import Client, Options, ask, client
 from .messages import messages, options, response_format
@@ -18,10 +18,15 @@ def programs(draw: Any) -> Program:
     """A program that asks for something and shows what it gets."""
     w = Writer(draw)
     source = client(w)
-    scene = w.piece("scene", "text", "text", "text", "stream", "stream", "tools", "loop", "parsed", "talk")
+    scene = w.piece(
+        "scene",
+        "text", "text", "stream", "text", "tools", "loop", "parsed", "talk", "made", "made", "callers", "flagged",
+        "bot", "helper", "deltas", "functions", "raw",
+    )  # fmt: skip
     body = {
         "text": _text, "stream": streams.stream, "tools": tools.calls, "loop": tools.loop, "parsed": _parsed,
-        "talk": _talk,
+        "talk": _talk, "made": scenes.made, "callers": scenes.callers, "flagged": scenes.flagged, "bot": scenes.bot,
+        "helper": scenes.helper_stream, "deltas": scenes.deltas, "functions": scenes.functions, "raw": scenes.raw,
     }[scene](w, source)  # fmt: skip
     _main(w, source, body)
     return w.program()
