@@ -15,6 +15,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Class, Const, External, Value
 from ..know.modules import Module
+from . import double_selves
 from .context import Context
 from .double_edits import DROPPED, USAGE, Keywords, new_name, only, text_of
 from .double_fields import (
@@ -34,7 +35,7 @@ from .snippets import fill
 
 _FIELDS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
 _ANSWER = frozenset({"content"}) | DROPPED
-_LIBRARIES = ("types.SimpleNamespace", "unittest.mock.", "mock.")
+_LIBRARIES = ("types.SimpleNamespace", "unittest.mock.", "mock.", "pytest_mock.")
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Fakes:
             for nested in classes_of(node):
                 if nested.name.value == "chat":
                     self._nested(nested)
+            double_selves.plan(self, node)
             self._usage(node, fields)
         self._clear()
 

@@ -8,14 +8,14 @@ import libcst as cst
 
 from ..decide.doubles import is_patcher
 from ..know import modules as syntax
-from ..know.kinds import Bound, DictValue, Function, Instance, Value
+from ..know.kinds import Bound, DictValue, Function, Instance, SeqValue, Value
 from ..know.modules import Module
 from .context import Context
 from .double_targets import RENAMED
 
 _METHODS = frozenset({"create", "parse"})
 _ANSWERS = frozenset({"side_effect", "new", "wraps"})
-_UNDERSTOOD = frozenset({"get", "pop", "append"})
+_UNDERSTOOD = frozenset({"get", "pop", "append", "copy", "update"})
 
 
 class Replacements:
@@ -25,6 +25,7 @@ class Replacements:
         self._context = context
         self._module = module
         self.functions: list[Function] = []
+        self.copies: set[DictValue] = set()  # dicts into which a whole request is put
         for node in module.of(cst.Call, cst.Assign, cst.Arg):
             for given in _given(node, known):
                 for value in context.project.values(given):
@@ -39,6 +40,29 @@ class Replacements:
                 ):
                     for value in context.project.values(node.func):
                         self._add(value)
+        while self._copied():
+            continue
+
+    def _copied(self) -> bool:
+        """Find dicts that take a request over, as ``seen.update(kwargs)`` does; tells whether some are new."""
+        before = len(self.copies)
+        for node in self._module.of(cst.Call, cst.Dict) if self.functions else ():
+            match node:
+                case cst.Call(func=cst.Attribute(value=into, attr=cst.Name(value="update")), args=[arg]):
+                    target, given = into, [arg.value]
+                case cst.Call(func=cst.Name(value="dict"), args=[arg, *_]):
+                    target, given = node, [arg.value]
+                case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="copy")), args=[]):
+                    target, given = node, [owner]
+                case cst.Dict(elements=elements):
+                    target = node
+                    given = [e.value for e in elements if isinstance(e, cst.StarredDictElement)]
+                case _:
+                    continue
+            if any(map(self.is_request, given)):
+                values = self._context.project.values(target)
+                self.copies.update(value for value in values if isinstance(value, DictValue))
+        return len(self.copies) > before
 
     def _add(self, value: Value) -> None:
         match value:
@@ -58,8 +82,19 @@ class Replacements:
         """Whether ``node`` is the ``**kwargs`` of such a function."""
         dicts = [function.double_star for function in self.functions]
         return any(
-            isinstance(value, DictValue) and value in dicts for value in self._context.project.values(node)
+            isinstance(value, DictValue) and (value in dicts or value in self.copies)
+            for value in self._context.project.values(node)
         )
+
+    def are_requests(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` is a list in which whole requests are kept."""
+        dicts = [function.double_star for function in self.functions]
+        for value in self._context.project.values(node):
+            if isinstance(value, SeqValue):
+                held = {item for var in (value.element, *value.items.values()) for item in var.values}
+                if any(item in dicts or item in self.copies for item in held if isinstance(item, DictValue)):
+                    return True
+        return False
 
     def named(self, names: Collection[str]) -> Iterator[cst.Param]:
         """The parameters that are called like arguments of the old request."""
@@ -123,7 +158,12 @@ class Replacements:
                     func = call.func if isinstance(call, cst.Call) else None
                     if not isinstance(func, cst.Attribute) or func.attr.value not in _UNDERSTOOD:
                         yield node
-                case cst.StarredDictElement() | cst.Comparison() | cst.For():
+                case cst.StarredDictElement():
+                    display = self._module.parents.get(parent)
+                    values = self._context.project.values(display) if display is not None else ()
+                    if not any(value in self.copies for value in values if isinstance(value, DictValue)):
+                        yield node
+                case cst.For():
                     yield node
                 case _:
                     continue

@@ -19,7 +19,7 @@ from .double_edits import is_empty, new_name, only
 if TYPE_CHECKING:
     from .double_shapes import Shapes
 
-_MOCKS = ("unittest.mock.", "mock.", "types.SimpleNamespace")
+_MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "types.SimpleNamespace")
 # What a mock of the answer has no use for any more.
 _IDLE = frozenset({"role", "index", "logprobs", "refusal", "function_call"})
 

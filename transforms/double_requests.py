@@ -21,7 +21,7 @@ from .history import is_fed
 from .listing import append
 from .params import UNCHANGED
 from .sent import is_item, messages_of
-from .snippets import keyword, string
+from .snippets import key_of, keyword, quote_of, string
 from .tested import ASSERTS, key_asked
 
 _OLD = RENAMED.keys() | RESHAPED
@@ -51,8 +51,10 @@ class Requests:
         self._has_routes = bool(_ROUTES.search(module.text))
 
     def plan(self) -> None:
-        for node in self.module.of(cst.Call, cst.Subscript, cst.Comparison):
+        for node in self.module.of(cst.Call, cst.Subscript, cst.Comparison, cst.Dict):
             match node:
+                case cst.Dict():
+                    self._copy(node)
                 case cst.Call(
                     func=cst.Attribute(attr=cst.Name(value="assertIn" | "assertNotIn")),
                     args=[cst.Arg(value=cst.SimpleString() as key), asked, *_],
@@ -61,8 +63,8 @@ class Requests:
                 case cst.Call(func=cst.Attribute(value=mock, attr=attr)) if attr.value in ASSERTS:
                     self._asserted(node, mock, attr.value)
                 case cst.Call(args=[first, second, *_]) if _is_assert_equal(node):
-                    for side in (first.value, second.value):
-                        self._whole(node, side)
+                    self._whole(node, first.value, second.value)
+                    self._whole(node, second.value, first.value)
                 case cst.Call(func=cst.Attribute(value=owner)) | cst.Subscript(value=owner):
                     if key_asked(node) is not None:
                         self._key(node, _literal(node), owner)
@@ -87,15 +89,55 @@ class Requests:
                 if isinstance(node.left, cst.SimpleString):
                     self._key(node, node.left, target.comparator)
             elif not _is_empty_tuple(node.left) and not _is_empty_tuple(target.comparator):
-                self._whole(node, node.left)
-                self._whole(node, target.comparator)
+                self._whole(node, node.left, target.comparator)
+                self._whole(node, target.comparator, node.left)
 
-    def _whole(self, node: cst.CSTNode, request: cst.BaseExpression) -> None:
-        """``create.call_args.kwargs == {...}``."""
-        if isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)) and not self._is_keyed(request):
+    def _whole(self, node: cst.CSTNode, request: cst.BaseExpression, other: cst.BaseExpression) -> None:
+        """``create.call_args.kwargs == {...}``: the other side has the new names."""
+        if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)):
+            return
+        if self.replacements.are_requests(request):
+            wholes = [e.value for e in other.elements] if isinstance(other, cst.List) else [other]
+            if not all(list(map(self._expected, wholes))):
+                self._hold(node, f"`{self._source(node)}` compares whole requests")
+        elif not self._is_keyed(request):
             recorded, is_api = self.targets.recorded(request)
-            if (recorded and is_api is not False) or self.replacements.is_request(request):
+            if not ((recorded and is_api is not False) or self.replacements.is_request(request)):
+                return
+            if not self._expected(other):
                 self._hold(node, f"`{self._source(node)}` compares a whole request")
+
+    def _copy(self, node: cst.Dict) -> None:
+        """``{**kwargs, "messages": list(kwargs["messages"])}`` is a request with the new names."""
+        starred = [e.value for e in node.elements if isinstance(e, cst.StarredDictElement)]
+        if not any(map(self.replacements.is_request, starred)):
+            return
+        for element in node.elements:
+            name = key_of(element)
+            if isinstance(element, cst.DictElement) and name in RESHAPED:
+                self._hold(element, f"`{self._source(node)}` is a whole request")
+            elif isinstance(element, cst.DictElement) and name in RENAMED:
+                assert isinstance(element.key, cst.SimpleString)
+                self._edit_key(element.key, RENAMED[str(name)])
+
+    def _expected(self, node: cst.BaseExpression) -> bool:
+        """A display of all that a request has gets the new names; tells whether it is one."""
+        if not isinstance(node, cst.Dict) or not all(map(key_of, node.elements)):
+            return False
+        names = [key_of(element) for element in node.elements]
+        sites = [site for site in self.sites if self._passes(site, names)]
+        stored = {self._writes_store(site) for site in sites}
+        if len(stored) != 1 or not all(name in UNCHANGED or name in RENAMED for name in names):
+            return False
+        if "messages" in names and self._items:
+            return False
+        for element in node.elements:
+            assert isinstance(element, cst.DictElement)
+            if isinstance(element.key, cst.SimpleString) and (new := RENAMED.get(str(key_of(element)))):
+                self._edit_key(element.key, new)
+        if stored == {True}:
+            self.context.edit(node, self.module, self.sites, _with_stored, "MR802")
+        return True
 
     def _is_keyed(self, node: cst.BaseExpression, seen: frozenset[str] = frozenset()) -> bool:
         """Whether ``node`` is an argument of a request, or a part of one: ``kwargs["model"]``.
@@ -213,6 +255,11 @@ class Requests:
 def _is_empty_tuple(node: cst.BaseExpression) -> bool:
     """``args == ()``: what the API takes has names."""
     return isinstance(node, cst.Tuple) and not node.elements
+
+
+def _with_stored(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Dict)
+    return append(updated, cst.DictElement(string("store", quote_of(updated)), cst.Name("False")))
 
 
 def _with_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:

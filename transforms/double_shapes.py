@@ -15,7 +15,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
-from . import double_names
+from . import double_chunks, double_names
 from .context import Context
 from .double_attributes import Attributes
 from .double_calls import Calls
@@ -34,7 +34,7 @@ from .double_edits import (
     rename_keywords,
     to_message,
 )
-from .double_models import Edit, answer, content_of, is_answer, model, parts_of, usage
+from .double_models import answer, content_of, is_answer, model, parts_of, usage
 from .double_streams import event_of
 from .double_trees import binding, written_out
 from .history import is_fed
@@ -42,7 +42,11 @@ from .history import is_fed
 _MOCKS = ("MagicMock", "Mock", "NonCallableMock")
 _MAKERS = frozenset(
     {"types.SimpleNamespace", "argparse.Namespace"}
-    | {f"{package}.{name}" for package in ("unittest.mock", "mock") for name in _MOCKS}
+    | {
+        f"{package}.{name}"
+        for package in ("unittest.mock", "mock", "pytest_mock.MockerFixture()")
+        for name in _MOCKS
+    }
 )
 _RESPONSE_KEYS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
 _CHOICE_KEYS = frozenset({"message", "index", "finish_reason", "logprobs"})
@@ -61,7 +65,7 @@ class Shapes:
         self.calls = Calls(self)
         self._trees: set[cst.Call] = set()  # doubles that are written out
         kinds = {shape.kind for _, _, shapes in context.shaped for shape in shapes if shape.site in sites}
-        self._kinds = kinds
+        self.kinds = kinds
         # Whether the code looks at the output items, which a bare double would not have.
         self.reads_output = bool(
             kinds & {Kind.REFUSAL, Kind.TOOL_CALLS, Kind.FUNCTION_CALL, Kind.FINISH}
@@ -87,6 +91,7 @@ class Shapes:
         for call in self.module.of(cst.Call):
             if call not in self._trees and not self.gone.intersection(self.module.ancestors(call)):
                 self._call(call)
+        double_chunks.plan(self)
         Attributes(self).plan()
 
     def edit(self, node: cst.CSTNode, apply: Apply) -> None:
@@ -206,10 +211,13 @@ class Shapes:
         self.edit(node, edit if tree is node else lambda o, u: edit(tree, tree))
         return True
 
-    def response_of(self, tree: cst.Call, path: str) -> Edit | None:
-        """The edit that makes a response of a double; None if it is not understood."""
+    def response_of(self, tree: cst.Call, path: str) -> Apply | None:
+        """The edit that makes a response (or an event) of a double; None if it is not understood."""
         keywords = keywords_of(tree)
         choice = only(keywords["choices"])
+        if "delta" in keywords_of(choice or tree):
+            delta = keywords_of(choice or tree)["delta"]
+            return event_of(self.context, tree, self.kinds, False) if self.maker(delta) else None
         if self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai."):
             return None
         if choice is None or self.maker(choice) is None or keywords.keys() - _RESPONSE_KEYS:
@@ -241,7 +249,7 @@ class Shapes:
         delta = keywords_of(inner)["delta"] if inner is not None else None
         if inner is None or delta is None or self.maker(inner) is None or self.maker(delta) is None:
             return False
-        edit = event_of(self.context, tree, self._kinds, is_model)
+        edit = event_of(self.context, tree, self.kinds, is_model)
         if edit is None:
             return False
         self.known.update(syntax.walk(node))

@@ -12,6 +12,7 @@ from ..know import modules as syntax
 from ..know.kinds import Client, Resource, Site
 from ..know.modules import Module
 from .context import Context
+from .snippets import entry
 
 # Questions about all arguments of a call at once.
 ASSERTS = frozenset(
@@ -180,8 +181,19 @@ def _imports(context: Context, module: Module) -> set[Module]:
 
 
 def _reads_messages(module: Module) -> bool:
-    for node in module.of(cst.Subscript, cst.Call, cst.Param):
+    for node in module.of(cst.Subscript, cst.Call, cst.Param, cst.ComparisonTarget, cst.Comparison):
         match node:
+            case (
+                cst.ComparisonTarget(comparator=cst.Dict() as whole)
+                | cst.Comparison(left=cst.Dict() as whole)
+            ):
+                if entry(whole, "messages") is not None:
+                    return True
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)), args=args) if name.startswith(
+                ("assertEqual", "assertDict")
+            ):
+                if any(isinstance(arg.value, cst.Dict) and entry(arg.value, "messages") for arg in args):
+                    return True
             case cst.Param(name=cst.Name(value="messages")):
                 return True
             case cst.Call(func=cst.Attribute(attr=attr)) if attr.value in ASSERTS:

@@ -186,6 +186,8 @@ class Project(Definitions):
         if seeds:
             return [] if known else seeds
         if function.escaped or not (known or function.callers):
+            if param.name.value.endswith("mocker") and in_tests(function.module):
+                return [External("pytest_mock.MockerFixture()")]
             return [Unknown(f"parameter `{param.name.value}`", param)]
         return []
 
