@@ -46,6 +46,7 @@ def _left_open() -> Iterator[None]:
 @sample
 @given(programs())
 def test_migrated_programs_do_the_same(program: Program) -> None:
+    note(str(program))
     before = run_inline(program.files, {"turns": program.turns})
     assert before.exit_code == 0, before.stderr
     assert not before.refused

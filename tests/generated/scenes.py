@@ -220,7 +220,7 @@ def helper_stream(w: Writer, source: Client) -> Lines:
     )
     end = w.pick(
         [], [f"print(({w.wait}stream.get_final_completion()).choices[0].message.content)"],
-        [f"final = {w.wait}stream.get_final_completion()", "print(final.usage.total_tokens, final.choices[0].finish_reason == 'stop')"],
+        [f"final = {w.wait}stream.get_final_completion()", "print(final.id, final.choices[0].finish_reason == 'stop')"],
     )  # fmt: skip
     head = "async with" if w.asynchronous else "with"
     method = w.pick("chat.completions.stream", "beta.chat.completions.stream")

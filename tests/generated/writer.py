@@ -23,7 +23,7 @@ class Program:
     sites: int
     pieces: tuple[str, ...]
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         shown = "".join(f"## {name}\n{data.decode()}" for name, data in self.files.items())
         return f"<{' '.join(self.pieces)}>\n{shown}{self.turns}"
 
