@@ -1,8 +1,29 @@
-"""Text to syntax tree, by LibCST's parser."""
+"""Bytes to syntax tree, by LibCST's parser."""
 
 from __future__ import annotations
 
 import libcst as cst
+
+from .limits import refused
+from .places import failure, syntax_error
+from .results import Diagnostic
+from .source import EncodingError, Source, decode
+
+
+def understood(path: str, data: bytes) -> tuple[Source, cst.Module] | Diagnostic:
+    """The text and the tree of a file; what is wrong with it if it has none."""
+    try:
+        source = decode(data)
+    except EncodingError as error:
+        return failure("MR902", path, 0, str(error))
+    if (why := refused(source.text)) is not None:
+        return failure(why[0], path, *why[1:])
+    try:
+        return source, parse(source.text)
+    except cst.ParserSyntaxError as error:
+        return syntax_error(path, source.text, error)
+    except RecursionError:
+        return failure("MR904", path, 0, "expressions are nested too deeply")
 
 
 def parse(text: str) -> cst.Module:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
+import traceback
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -68,6 +71,20 @@ def next_step(reason: Reason) -> str:
 def failure(code: str, path: str, line: int, message: str, column: int = 0) -> Diagnostic:
     """A diagnostic about a file."""
     return Diagnostic(code, path, line, column, Level.MANUAL, message, rule(code).step)
+
+
+def breakdown(sources: Mapping[str, bytes], error: Exception) -> tuple[Diagnostic, ...]:
+    """What to say if the tool itself fails on files that belong together: at each with calls, where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = "; ".join(f"{os.path.basename(one.filename)}:{one.lineno} in {one.name}" for one in frames[-1:])
+    what = f"the tool failed on the file: {type(error).__name__}: {str(error)[:200]} ({place})"
+    calls = [path for path, data in sources.items() if b"completions" in data]
+    return tuple(failure("MR910", path, 0, masked(what)) for path in calls or sources)
+
+
+def unwritten(path: str, fault: str) -> Diagnostic:
+    """What to say if not even the comments of a file can be written."""
+    return failure("MR910", path, 0, masked(f"the file could not be rewritten: {fault[:200]}"))
 
 
 def syntax_error(path: str, text: str, error: cst.ParserSyntaxError) -> Diagnostic:

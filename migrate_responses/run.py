@@ -25,19 +25,20 @@ from .jobs import spread
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
-from .parsing import parse
-from .places import Places, failure, next_step, sentence, syntax_error
+from .parsing import understood
+from .places import Places, breakdown, next_step, sentence, unwritten
 from .programs import split
 from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict, joined
 from .room import make_room, uncollected, with_deep_stack
 from .secrets import masked
-from .source import Source, decode, with_ending
+from .source import Source, with_ending
 from .suppress import is_suppressed, left_out, misspelt
 from .traces import scope_of, trace
 from .transforms import RULES, todo
 from .transforms.apply import apply
 from .transforms.context import Context
 from .transforms.imports import Imports
+from .visible import visible
 
 _Kept = TypeVar("_Kept")
 
@@ -64,7 +65,10 @@ def migrate(
 def _results_of(
     sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
 ) -> list[Results]:
-    return with_deep_stack(lambda: looks(sources, settings, writable, lambda _, results: results))
+    try:
+        return with_deep_stack(lambda: looks(sources, settings, writable, lambda _, results: results))
+    except Exception as error:  # a fault of this tool, which is told of, and stops no other files
+        return [Results(errors=breakdown(sources, error))]
 
 
 def looks(
@@ -121,18 +125,11 @@ class Inspection:
                 self._modules.append(module)
 
     def _parse(self, path: str, data: bytes) -> Module | None:
-        try:
-            source = decode(data)
-            tree = parse(source.text)
-        except cst.ParserSyntaxError as error:
-            self._errors.append(syntax_error(path, source.text, error))
+        found = understood(path, data)
+        if isinstance(found, Diagnostic):
+            self._errors.append(found)
             return None
-        except RecursionError:
-            self._errors.append(failure("MR904", path, 0, "expressions are nested too deeply"))
-            return None
-        except (SyntaxError, ValueError, LookupError) as error:
-            self._errors.append(failure("MR902", path, 0, str(error)))
-            return None
+        source, tree = found
         name, is_package = module_name(path)
         module = Module(path, name, tree, is_package, source.text)
         scan(module)
@@ -259,7 +256,12 @@ class Inspection:
                     comments = todo.edits(module, wanted.get(module, {}), is_free)
                     files.append(self._file(module, edits.get(module, []), comments, imports))
                 except Exception as error:  # the fault is reported as MR910 at each of the flows
-                    faults += self._blame(found, module, f"{type(error).__name__}: {error}")
+                    fault = f"{type(error).__name__}: {error}"
+                    blamed = self._blame(found, module, fault)
+                    faults += blamed
+                    if not blamed:  # not even its comments can be written
+                        before = self._sources[module.path]
+                        files.append(FileResult(module.path, before, before, unwritten(module.path, fault)))
             if not faults:
                 return files
 
@@ -273,8 +275,6 @@ class Inspection:
                 detail = f"rewriting {module.path} failed ({fault[:200]})"
                 flow.reasons.append(Reason("MR910", Level.MANUAL, detail, site.node, site.module))
                 blamed += 1
-        if not blamed:
-            raise RuntimeError(f"{module.path}: {fault}")
         return blamed
 
     def _decide(
@@ -346,7 +346,7 @@ class Inspection:
         if others:
             text = f"{text}; also {', '.join(others)}"
         encoding = self._decoded[module].encoding
-        return f"{text}.".replace("\n", " ").encode(encoding, "backslashreplace").decode(encoding)
+        return visible(f"{text}.".replace("\n", " ")).encode(encoding, "backslashreplace").decode(encoding)
 
     def _site(self, site: Site, flow: Flow) -> SiteResult:
         verdict = self._verdict(flow)

@@ -18,9 +18,9 @@ from migrate_responses.results import Diagnostic, Level, SiteResult, Verdict
 from migrate_responses.secrets import masked
 from migrate_responses.show.formats import NAMES, Report, show
 from migrate_responses.show.markup import code, fenced, plain
-from migrate_responses.show.screen import visible
 from migrate_responses.show.since import Entry, Since
 from migrate_responses.show.words import flat
+from migrate_responses.visible import visible
 from tests.reports import HEAD, call, report
 
 # Controls, a terminal title, marks that reorder text, and line ends of all sorts.

@@ -17,8 +17,9 @@ from migrate_responses.session import Outcome
 from migrate_responses.show.next_steps import Typed, after
 from migrate_responses.show.patch import patch
 from migrate_responses.show.report import as_table
-from migrate_responses.show.screen import Screen, visible
+from migrate_responses.show.screen import Screen
 from migrate_responses.show.summary import failures, sites, summary
+from migrate_responses.visible import visible
 
 
 def applied(folder: Path, name: str, before: bytes, after: bytes) -> bytes:

@@ -93,6 +93,7 @@ def check(sources: Mapping[str, bytes], results: Results, settings: Settings) ->
         check_file(file, findings)
         check_sites(view(file), results, findings)
     check_halves(map(view, results.files), findings)
+    check_foreign(sources, results, findings)
     check_again(sources, results, settings, findings)
     return findings
 
@@ -241,6 +242,24 @@ def check_again(
         delta = b"".join(itertools.islice(patch(file.path, file.before, file.after), 2, 14))
         shown = delta.decode("utf-8", "replace").replace("\n", "\n      ")
         findings.problems.append(f"{file.path}: a second run changes it\n      {shown.rstrip()}")
+
+
+def check_foreign(sources: Mapping[str, bytes], results: Results, findings: Findings) -> None:
+    """Code changes only where a migrated flow says so; elsewhere at most comments of the tool come."""
+    migrated = [flow for flow in results.flows if flow.verdict is Verdict.MIGRATED]
+    touched = {place.path for flow in migrated for place in flow.places}
+    for file in map(view, results.changed):
+        before, after = parse(file.before), parse(file.after)
+        same = before is not None and after is not None and ast.dump(before) == ast.dump(after)
+        if not same and file.path not in touched:
+            findings.problems.append(f"{file.path}: changed by no flow")
+        if b"chat" not in file.before and not same and b"openai" not in file.before.lower():
+            findings.problems.append(f"{file.path}: code changed though it names neither chat nor OpenAI")
+    for error in results.errors:
+        if error.code == "MR910":
+            findings.problems.append(f"{error.path}: {error.message}")
+        elif (tree := parse(sources[error.path])) is not None and spelled(sources[error.path], tree):
+            findings.warnings.append(f"{error.path}: {error.code} {error.message}")
 
 
 # Half-migrated code, by heuristics

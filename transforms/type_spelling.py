@@ -85,7 +85,7 @@ class Convert(cst.CSTTransformer):
             return updated_node
         try:
             inner = cst.parse_expression(text)
-        except cst.ParserSyntaxError:
+        except (cst.ParserSyntaxError, ValueError):  # the latter for half of a surrogate pair, or a null byte
             return updated_node
         count = len(self.needed)
         result = inner.visit(self)

@@ -7,6 +7,7 @@ import re
 import stat
 
 from migrate_responses.documents.names import is_notebook
+from migrate_responses.source import WIDE
 
 _OUTPUTS = re.compile(rb'^([ \t]*)"outputs": \[\r?\n.*?^\1\]', re.MULTILINE | re.DOTALL)
 _SOURCE = re.compile(rb'^[ \t]*(?:"(?:source|input)": )?"((?:[^"\\\n]|\\.)*)",?\r?$', re.MULTILINE)
@@ -53,4 +54,6 @@ def searchable(name: str, data: bytes) -> bytes:
 
 def matters(data: bytes) -> bool:
     """Whether a file can hold Chat Completions, or name what they need. No decoding, no parsing."""
+    if data.startswith(WIDE):  # two or four bytes a character; not that Python would read them
+        data = data.replace(b"\0", b"")
     return (b"completions" in data and b"chat" in data) or b"openai" in data.lower()

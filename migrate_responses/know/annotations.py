@@ -72,7 +72,7 @@ def _parse(node: cst.SimpleString) -> cst.BaseExpression | None:
         return None
     try:
         return cst.parse_expression(text)
-    except cst.ParserSyntaxError:
+    except (cst.ParserSyntaxError, ValueError):  # the latter for half of a surrogate pair, or a null byte
         return None
 
 

@@ -147,4 +147,16 @@ FILES: tuple[Rule, ...] = (
         PROJECT,
         step="change it by hand",
     ),
+    Rule(
+        "MR914",
+        "Too large",
+        MANUAL,
+        "A file with more than ten million characters of Python, or of more than 200 MB, would take hours and"
+        " more memory than most machines have. It was left as it is. All others were processed. The exit"
+        " status is 2.",
+        "",
+        "",
+        PROJECT,
+        step="leave it out with --exclude",
+    ),
 )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from migrate_responses.results import Diagnostic, SiteResult, Verdict
 from migrate_responses.rules import rule
-from migrate_responses.show.screen import visible
 from migrate_responses.show.words import HELD, advice, apply, codes
+from migrate_responses.visible import visible
 
 if TYPE_CHECKING:
     from migrate_responses.show.formats import Report

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from migrate_responses.show.html_tags import Html, joined, tag
-from migrate_responses.show.screen import visible
+from migrate_responses.visible import visible
 
 CLASSES = ("", "k", "s", "n", "c", "d")
 """Plain, keyword, string, number, comment, name that is defined: the styles of a :data:`Run`, by number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from migrate_responses.show.screen import visible
+from migrate_responses.visible import visible
 
 Attribute = str | int | bool | None
 

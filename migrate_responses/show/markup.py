@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from migrate_responses.show.screen import visible
 from migrate_responses.show.words import flat
+from migrate_responses.visible import visible
 
 _MARKS = re.compile(r"[\\`*_\[\]<>|~$&]")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}

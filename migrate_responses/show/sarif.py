@@ -20,8 +20,8 @@ from migrate_responses.rules import rule
 from migrate_responses.show.fixes import Fix, by_flow, fixes
 from migrate_responses.show.identity import Identity, identified
 from migrate_responses.show.links import PROJECT, about
-from migrate_responses.show.screen import visible
 from migrate_responses.show.words import HELD, advice, apply, codes
+from migrate_responses.visible import visible
 
 if TYPE_CHECKING:
     from migrate_responses.show.formats import Report

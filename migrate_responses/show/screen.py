@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, TextIO
+
+from migrate_responses.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,15 +14,7 @@ if TYPE_CHECKING:
 Part = str | tuple[str, str]
 """Plain text, or text and the style it has where there is colour."""
 
-# Control characters, line separators, and the marks that reorder text: any of them could make a
-# terminal show something else than what is there.
-_ACTIVE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _NARROWEST = 20
-
-
-def visible(text: str) -> str:
-    """``text`` with everything that a terminal would act upon written as an escape. Tabs stay."""
-    return _ACTIVE.sub(lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def wants_colour(stream: TextIO, no_colour: bool) -> bool:
