@@ -331,7 +331,7 @@ def main() -> NoReturn:
         start = "\r" if sys.stderr.isatty() else ""
         _end(stopped.status, f"{start}{stopped.word}; {_written()}.")
     except OSError as error:
-        from migrate_responses.show.screen import visible
+        from migrate_responses.visible import visible
 
         what = error.filename if error.filename is not None else "the output cannot be written"
         _end(EXIT_ERROR, f"Error: {visible(os.fsdecode(what))}: {error.strerror or error}; {_written()}.")

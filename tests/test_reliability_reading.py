@@ -264,7 +264,7 @@ def test_files_with_nothing_in_them(data: bytes) -> None:
 # -- syntax
 
 NEW = {
-    "match": "match x:\n    case {'a': [1, *rest], **more} if rest: pass\n    case A(b=1) | None as c: pass\n",
+    "match": "match x:\n    case {'a': [1, *rest], **more} if rest: pass\n    case A(b=1) | 1 as c: pass\n",
     "groups of exceptions": "try: pass\nexcept* (A, B) as group: pass\n",
     "several in with": "with (open('a') as a, open('b') as b,): pass\n",
     "stars in subscripts": "x = a[*b]\ndef f(*args: *Ts): pass\n",
