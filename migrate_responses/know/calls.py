@@ -7,7 +7,7 @@ from abc import abstractmethod
 import libcst as cst
 
 from . import models
-from .flags import Settled, flags_of
+from .flags import Flags, Settled, flags_of, handed_on, hands_on_keywords
 from .graph import Var
 from .heap import is_text
 from .kinds import (
@@ -47,6 +47,8 @@ class Calls(Semantics):
         self.sites: dict[cst.CSTNode, Site] = {}
         self.invocations: list[Invocation] = []
         self.flag_keys: dict[cst.CSTNode, object | None] = {}
+        self.flags = Flags()
+        self._silent: set[object] = set()  # the keywords of wrappers whose callers may leave `stream` out
         self._known_flags: dict[Function, tuple[str, ...]] = {}
         self.callees: dict[Invocation, dict[Value, None]] = {}
         self.results: list[tuple[Site, Var]] = []  # where the answers of the sites go
@@ -109,6 +111,12 @@ class Calls(Semantics):
             self.solver.add(function.parameters[names.pop(0)], [owner])
         flags = self._flags(function)
         settled = Settled(function, flags, call, names) if flags else None
+        for flag, outer in handed_on(function, flags, call, names) if flags else ():
+            self.flags.join(self.sites.values(), flag, outer)
+            self._without_stream()
+        if settled is not None and settled.keeps_silent:
+            self._silent.add(function.double_star)
+            self._without_stream()
         position = 0
         for argument in call.arguments:
             if argument.keyword is None:
@@ -132,7 +140,7 @@ class Calls(Semantics):
             self.solver.flow(function.result, call.result)
 
     def _flags(self, function: Function) -> tuple[str, ...]:
-        if "stream" not in function.module.text:
+        if "stream" not in function.module.text and function.double_star is None:
             return ()
         if function not in self._known_flags:
             self._known_flags[function] = flags_of(function)
@@ -274,7 +282,7 @@ class Calls(Semantics):
         """The answer of ``site`` flows to ``result``: whole, streamed, or either, as ``stream=`` says."""
         flag = self.flag_keys.get(site.node)
         if flag is not None:
-            site.flags.add(flag)
+            self.flags.add(site, flag)
 
         def on(value: Value) -> None:
             shapes = []
@@ -285,8 +293,30 @@ class Calls(Semantics):
             self.solver.add(result, shapes)
 
         self.results.append((site, result))
+        self._flag_in_keywords(site)
         for var in self.argument(site.invocation, "stream"):
             self.solver.watch(var, on)
+
+    def _flag_in_keywords(self, site: Site) -> None:
+        """``create(**kwargs)``: whether it streams, the callers of the function around it say."""
+        function = site.invocation.scope
+        if not isinstance(function, Function) or not hands_on_keywords(function):
+            return
+
+        def on(value: Value) -> None:
+            if value is function.double_star:
+                self.flags.add(site, value)
+                self._without_stream()
+
+        for item in site.invocation.arguments:
+            if item.keyword == "**":
+                self.solver.watch(item.var, on)
+
+    def _without_stream(self) -> None:
+        """Where nobody need say ``stream``, an answer can be whole."""
+        for site, result in self.results:
+            if not self._silent.isdisjoint(site.flags):
+                self.solver.add(result, [Shape(Kind.COMPLETION, site)])
 
     def argument(self, call: Invocation, name: str) -> list[Var]:
         """The variables that feed keyword ``name`` of ``call``, through ``**`` too."""

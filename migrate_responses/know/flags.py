@@ -1,18 +1,20 @@
 """What a call says of a flag such as ``stream``, where it says it outright.
 
-A wrapper with a ``stream`` parameter answers in two ways; a caller that passes True or False, or leaves
-the default, gets one of them.
+A wrapper with a ``stream`` parameter, or with keywords that it hands on, answers in two ways; a caller that
+passes True or False, or leaves the default, gets one of them. A wrapper around a wrapper hands its own flag on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
 from .graph import Var
-from .kinds import STREAM_KINDS, Function, Invocation, Shape, Value
+from .kinds import STREAM_KINDS, Argument, DictValue, Function, Invocation, Shape, Site, Value
 from .modules import walk
+
+_STREAM = "stream"
 
 
 def flags_of(function: Function) -> tuple[str, ...]:
@@ -23,25 +25,138 @@ def flags_of(function: Function) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for node in walk(function.node.body):
         match node:
-            case cst.Arg(keyword=cst.Name(value="stream"), value=cst.Name(value=name)):
-                if name in function.parameters:
+            case cst.Arg(keyword=None | cst.Name(value="stream"), value=cst.Name(value=name), star=""):
+                if name in function.parameters and _STREAM in name:
                     found[name] = None
             case cst.Name(value=name) if name == function.name and _is_itself(function, node):
                 return ()
             case _:
                 continue
+    for node in walk(function.node.body):
+        match node:
+            case cst.Arg(keyword=cst.Name(value="stream"), value=cst.Name(value=name)):
+                if name in function.parameters:
+                    found[name] = None
+            case _:
+                continue
+    if hands_on_keywords(function):
+        found["**"] = None
     return tuple(found)
+
+
+def hands_on_keywords(function: Function) -> bool:
+    """Whether the ``stream`` in the ``**kwargs`` of ``function`` is what its callers say, and nothing else."""
+    holder = function.double_star
+    if holder is None or not isinstance(holder.node, cst.Param) or _STREAM in function.parameters:
+        return False
+    name, parents = holder.node.name.value, function.module.parents
+    for node in walk(function.node.body):
+        match node:
+            case cst.SimpleString() if node.evaluated_value == _STREAM:
+                return False
+            case cst.Arg(keyword=cst.Name(value="stream")):
+                return False
+            case cst.Name(value=found) if found == name:
+                if not _leaves_keys(node, parents.get(node)):
+                    return False
+            case _:
+                continue
+    return True
+
+
+def _leaves_keys(node: cst.Name, parent: cst.CSTNode | None) -> bool:
+    """Whether a use of a dict gives it no other keys than those written there."""
+    match parent:
+        case cst.Arg(star="**"):
+            return True
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString()))]):
+            return True
+        case cst.Attribute(value=value, attr=cst.Name(value="get" | "pop" | "setdefault")):
+            return value is node
+        case _:
+            return False
+
+
+class Flags:
+    """Which flags decide whether a call streams, and whose flags those are further out."""
+
+    def __init__(self) -> None:
+        self._outer: dict[object, dict[object, None]] = {}
+
+    def add(self, site: Site, flag: object) -> None:
+        """``flag`` decides ``stream=`` of ``site``."""
+        stack = [flag]
+        while stack:
+            found = stack.pop()
+            if found not in site.flags:
+                site.flags.add(found)
+                stack.extend(self._outer.get(found, ()))
+
+    def join(self, sites: Iterable[Site], flag: object, outer: object) -> None:
+        """``flag`` is always what ``outer`` is."""
+        self._outer.setdefault(flag, {})[outer] = None
+        for site in sites:
+            if flag in site.flags:
+                self.add(site, outer)
+
+
+def handed_on(
+    function: Function, flags: Iterable[str], call: Invocation, names: list[str]
+) -> Iterator[tuple[object, object]]:
+    """The flags of ``function`` that ``call`` fills with those of the function around it, with these."""
+    outer = call.scope
+    if not isinstance(outer, Function) or outer is function or not _is_only_call(function, outer):
+        return
+    for name in flags:
+        argument = _argument(call, names, name)
+        if name == "**" or argument is None:
+            poured = any(item.keyword == "**" for item in call.arguments)
+            inner = flag_of(function, name)
+            off = name == "**" or _truth(_default(function, name)) is False
+            if poured and off and hands_on_keywords(outer) and outer.double_star is not None:
+                yield inner, outer.double_star
+            continue
+        node = argument.node.value if isinstance(argument.node, cst.Arg) else None
+        if isinstance(node, cst.Name) and node.value in outer.parameters:
+            yield flag_of(function, name), outer.parameters[node.value]
+
+
+def _is_only_call(function: Function, outer: Function) -> bool:
+    """Whether the body of ``outer`` names ``function`` once: what it answers comes from there."""
+    return (
+        sum(
+            isinstance(node, cst.Call) and _tail(node.func) == function.name for node in walk(outer.node.body)
+        )
+        == 1
+    )
+
+
+def _tail(node: cst.BaseExpression) -> str:
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
+
+
+def flag_of(function: Function, name: str) -> Var | DictValue:
+    """What stands for a flag of ``function``: the parameter, or the dict of its keywords."""
+    if name == "**" and function.double_star is not None:
+        return function.double_star
+    return function.parameters[name]
 
 
 class Settled:
     """The flags of ``function`` that ``call`` settles; it can give ``names`` by place."""
 
     def __init__(self, function: Function, flags: Iterable[str], call: Invocation, names: list[str]) -> None:
-        self._values: dict[Var, bool] = {}
+        self._values: dict[Var | DictValue, bool] = {}
         for name in flags:
             value = _given(function, call, names, name)
             if value is not None:
-                self._values[function.parameters[name]] = value
+                self._values[flag_of(function, name)] = value
+        self.keeps_silent = (
+            "**" in flags
+            and _argument(call, names, "**") is None
+            and (self._values.get(flag_of(function, "**")) is False)
+        )
 
     def keep(self, value: Value) -> bool:
         """Whether the call can get ``value`` from the function."""
@@ -66,16 +181,22 @@ _OWNERS = frozenset({"self", "cls"})
 
 
 def _given(function: Function, call: Invocation, names: list[str], name: str) -> bool | None:
-    argument = call.named(name)
+    argument = _argument(call, names, name)
     if argument is None:
         if any(item.keyword in ("*", "**") for item in call.arguments):
             return None
-        places = [item for item in call.arguments if item.keyword is None]
-        position = names.index(name) if name in names else len(places)
-        argument = places[position] if position < len(places) else None
-    if argument is None:
-        return _truth(_default(function, name))
+        return False if name == "**" else _truth(_default(function, name))
     return _truth(argument.node.value if isinstance(argument.node, cst.Arg) else argument.node)
+
+
+def _argument(call: Invocation, names: list[str], name: str) -> Argument | None:
+    """What ``call`` gives for a flag, by name or by place."""
+    argument = call.named(_STREAM if name == "**" else name)
+    if argument is not None or name not in names:
+        return argument
+    places = [item for item in call.arguments if item.keyword is None]
+    position = names.index(name)
+    return places[position] if position < len(places) else None
 
 
 def _default(function: Function, name: str) -> cst.CSTNode | None:
