@@ -49,7 +49,8 @@ def plan(context: Context) -> None:
             expand(context, known, message)
     context.memo["fed"] = frozenset(fed)
     for site in fed:
-        _keep_reasoning(context, site)
+        if site not in known.plain:
+            _keep_reasoning(context, site)
 
 
 _SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
