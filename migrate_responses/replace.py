@@ -40,6 +40,10 @@ class Staged:
     _handle: int | None  # of a file without a name
     _temporary: str | None  # the name, once there is one
 
+    @property
+    def has_name(self) -> bool:
+        return self._temporary is not None
+
     def put(self, spare: Sequence[str]) -> None:
         """Take the place of the target. ``spare`` are folders in which a name may stand for a moment."""
         if self._temporary is None:

@@ -129,8 +129,10 @@ def _put(staged: Sequence[tuple[Change, Staged]]) -> list[Problem]:
     if problems:
         return problems
     with contextlib.ExitStack() as held:
-        roots = {project.root for (project, _), _ in staged}
-        spare = {root: held.enter_context(spare_folder(root)) for root in roots}
+        roots = {project.root: new.has_name for (project, _), new in staged}
+        spare = {
+            root: () if named else held.enter_context(spare_folder(root)) for root, named in roots.items()
+        }
         through: list[Change] = []
         for (project, file), new in staged:
             try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrate_responses.documents.names import NOTEBOOKS
@@ -33,6 +34,7 @@ SKIPPED_DIRECTORIES = frozenset(
     }
 )
 VENV_MARKER = "pyvenv.cfg"
+_WARNING = re.compile(rb"^warning: could not open directory '(.*?)(?:/?': (.*))?$", re.MULTILINE)
 
 # A hook inherits these from git, and they would point every question at the hook's own repository.
 _GIT_LOCATION = {
@@ -59,7 +61,12 @@ def run_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes | N
 
 
 def ask_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes:
-    """What git prints when asked in ``root`` and given ``stdin``. Raises ``GitError``.
+    """What git prints when asked in ``root`` and given ``stdin``. Raises ``GitError``."""
+    return _git(root, arguments, stdin)[0]
+
+
+def _git(root: str, arguments: Iterable[str], stdin: bytes | None = None) -> tuple[bytes, bytes]:
+    """What git prints, and what it warns of.
 
     The file system monitor is switched off: it is a program named by the repository's own configuration.
     """
@@ -78,15 +85,28 @@ def ask_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes:
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "backslashreplace").strip().partition("\n")[0]
         raise GitError(said.removeprefix("fatal: ") or f"git ends with status {done.returncode}")
-    return done.stdout
+    return done.stdout, done.stderr
 
 
-def list_git(root: str, suffixes: tuple[str, ...] = SUFFIXES) -> list[str] | None:
-    """The files that git tracks or would track below ``root``, relative to it; None without git."""
+Closed = dict[str, str]
+"""Directories that could not be looked into, each with what the system said."""
+
+
+def list_git(
+    root: str, suffixes: tuple[str, ...] = SUFFIXES, closed: Closed | None = None
+) -> list[str] | None:
+    """The files that git tracks or would track below ``root``, relative to it; None without git.
+
+    Directories that it cannot look into are added to ``closed``.
+    """
     patterns = [f"*{suffix}" for suffix in suffixes]
-    listed = run_git(root, "ls-files", "-z", "-co", "--exclude-standard", "--", *patterns, f"*{VENV_MARKER}")
-    if listed is None:
+    options = ("-z", "-co", "--exclude-standard", "--", *patterns, f"*{VENV_MARKER}")
+    try:
+        listed, warned = _git(root, ["ls-files", *options])
+    except GitError:
         return None
+    if closed is not None and warned:
+        closed.update(map(_closed, _WARNING.findall(warned)))
     names = sorted({os.fsdecode(name) for name in listed.split(b"\0") if name})
     environments = tuple(
         name[: -len(VENV_MARKER)]
@@ -101,6 +121,12 @@ def list_git(root: str, suffixes: tuple[str, ...] = SUFFIXES) -> list[str] | Non
         and not name.startswith(environments or ("\0",))
         and usual(os.path.dirname(name))
     ]
+
+
+def _closed(warning: tuple[bytes, bytes]) -> tuple[str, str]:
+    """A directory and what git says of it; of one with a very long path it says the beginning alone."""
+    name, why = map(os.fsdecode, warning)
+    return (name, why) if why else (name.rpartition("/")[0], "File name too long")
 
 
 class _Usual:
@@ -123,21 +149,29 @@ class _Usual:
         return known
 
 
-def walk(root: str, suffixes: tuple[str, ...] = SUFFIXES) -> list[str]:
+def walk(root: str, suffixes: tuple[str, ...] = SUFFIXES, closed: Closed | None = None) -> list[str]:
     """The files below ``root``, relative to it, honouring each ``.gitignore`` on the way.
 
-    Links are not followed; directories that cannot be read are passed over, as are virtual environments.
+    Links are not followed, and virtual environments are passed over. Directories that cannot be looked into
+    are added to ``closed``.
     """
-    return sorted(_walk(root, "", suffixes, ()))
+    return sorted(_walk(root, "", suffixes, (), {} if closed is None else closed))
 
 
 def _walk(
-    root: str, prefix: str, suffixes: tuple[str, ...], ignores: tuple[tuple[str, GitIgnoreSpec], ...]
+    root: str,
+    prefix: str,
+    suffixes: tuple[str, ...],
+    ignores: tuple[tuple[str, GitIgnoreSpec], ...],
+    closed: Closed,
 ) -> Iterator[str]:
     try:
         with os.scandir(os.path.join(root, prefix)) as scan:
             entries = list(scan)
-    except OSError:
+    except FileNotFoundError:  # it has gone meanwhile, and nothing is in it
+        return
+    except OSError as error:
+        closed[prefix.rstrip("/")] = error.strerror or str(error)
         return
     names = {entry.name for entry in entries}
     if prefix and VENV_MARKER in names:
@@ -148,7 +182,7 @@ def _walk(
         name = prefix + entry.name
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in SKIPPED_DIRECTORIES and not _ignored(name + "/", ignores):
-                yield from _walk(root, name + "/", suffixes, ignores)
+                yield from _walk(root, name + "/", suffixes, ignores, closed)
         elif (
             entry.name.endswith(suffixes)
             and entry.is_file(follow_symlinks=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -69,23 +69,29 @@ def _read_project(
     suffixes: tuple[str, ...],
 ) -> Project:
     reading = _Reading(os.path.realpath(root))
-    listed = partial(_siblings if lone else _listed, reading.root, suffixes)
+    closed: listing.Closed = {}
+    siblings = partial(_siblings, reading.root, suffixes)
+    listed = siblings if lone else partial(_listed, reading.root, suffixes, closed)
     folders = any(map(os.path.isdir, named))
     names = listed() if folders else []
     covered: set[str] = set()
-    links: set[str] = set()
+    others: set[str] = set()  # links, and folders
     for path in named:
         name = reading.name_of(path)
         if name is None:
-            links.add(reading.lexical(path))
+            others.add(reading.lexical(path))
             continue
         if os.path.isdir(path):
             below = _below(names, name)
             if not below:  # a directory that git ignores, named all the same
                 prefix = "" if name == "." else name + "/"
-                below = [prefix + inner for inner in listing.walk(os.path.join(reading.root, name), suffixes)]
+                inside: listing.Closed = {}
+                walked = listing.walk(os.path.join(reading.root, name), suffixes, inside)
+                below = [prefix + inner for inner in walked]
+                closed.update(((prefix + inner).rstrip("/"), why) for inner, why in inside.items())
                 names = [*names, *below]
             covered.update(below)
+            others.update(reading.closed(name, closed, exclude))
         else:
             covered.add(name)
             if path in texts:
@@ -102,7 +108,7 @@ def _read_project(
         reading.root,
         sources,
         frozenset(covered & sources.keys()),
-        tuple(error for error in reading.errors if error.path in covered | links),
+        tuple(error for error in reading.errors if error.path in covered | others),
         len(everything),
         len(covered),
     )
@@ -134,9 +140,9 @@ def _packages(sources: Mapping[str, bytes], everything: Iterable[str], reading: 
     return {name: data for name, data in read.items() if data is not None}
 
 
-def _listed(root: str, suffixes: tuple[str, ...]) -> list[str]:
-    names = listing.list_git(root, suffixes) if roots.git_root(root) else None
-    return listing.walk(root, suffixes) if names is None else names
+def _listed(root: str, suffixes: tuple[str, ...], closed: listing.Closed) -> list[str]:
+    names = listing.list_git(root, suffixes, closed) if roots.git_root(root) else None
+    return listing.walk(root, suffixes, closed) if names is None else names
 
 
 def _siblings(directory: str, suffixes: tuple[str, ...]) -> list[str]:
@@ -170,6 +176,16 @@ class _Reading:
             self._error(self.lexical(path), reason, "name the file it points to instead")
             return None
         return name
+
+    def closed(self, directory: str, closed: listing.Closed, exclude: Iterable[str]) -> Iterator[str]:
+        """What could not be looked into below ``directory``: an error each, unless it is left out."""
+        for name, why in closed.items():
+            inside = f"{name}/x" if name else "x"
+            usual = listing.SKIPPED_DIRECTORIES.isdisjoint(name.split("/"))
+            if usual and _below([inside], directory) and not matching([inside], exclude):
+                step = "check its permissions, or leave it out with --exclude"
+                self._error(name or ".", f"is a folder that could not be looked into: {why}", step)
+                yield name or "."
 
     def lexical(self, path: str) -> str:
         """The name of ``path`` as it is spelled, wherever links lead."""
