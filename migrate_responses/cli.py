@@ -216,9 +216,9 @@ def diff(request: Request, exit_code: bool) -> int:
 def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
     """Migrate PATHS (default: here) in place.
 
-    Files are replaced whole, never half written. In a git work tree nothing is written while one of
-    the files has unstaged changes or is not in git. Calls that are held back do not change the exit
-    status. With '-' the migrated text goes to standard output.
+    Files are replaced whole, all or none. In a git work tree nothing is written while git could not
+    give back one of the files: it has unstaged changes, is not in git, or git cannot be asked. Calls
+    that are held back do not change the exit status. With '-' the migrated text goes to standard output.
     """
     from migrate_responses import commands
 

@@ -128,3 +128,15 @@ def test_the_quick_start_shows_what_is_shown(tmp_path: Path, monkeypatch: pytest
     following = re.findall(r"^  migrate-responses apply.*$", told, re.MULTILINE)
     assert len(following) == 2
     assert all(line in shown.splitlines() for line in following)
+
+
+def test_what_it_survives_is_proved_by_tests_that_exist() -> None:
+    named = re.findall(r"`(\w+)::(\w+)`", text(ROOT / "docs" / "reliability.md"))
+    files = {"writing": "test_reliability_writing", "surroundings": "test_reliability_surroundings"}
+    known: set[tuple[str, str]] = set()
+    for short, _ in named:
+        tests = text(ROOT / "tests" / f"{files.get(short, short)}.py")
+        known |= {(short, name) for name in re.findall(r"^def (test_\w+)", tests, re.MULTILINE)}
+    assert set(named) <= known
+    own = {(short, name) for short, name in known if short in files}
+    assert own - set(named) == set(), "a test without a row"
