@@ -15,7 +15,7 @@ from .find.imports import Files
 from .programs import imported
 
 _DOTTED = re.compile(rb"[\"']([A-Za-z_]\w*(?:\.\w+)+)(?=[\"':])")
-_PATCHES = re.compile(rb"patch|setattr")
+_PATCHES = re.compile(rb"mock|(?:patch\w*|setattr)(?:\.\w+)*\(\s*[rRuU]?[\"'][A-Za-z_]\w*\.")
 _OF_FOLDER = ("__init__.py", "conftest.py")
 
 

@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 _RECURSION = 200_000
 _STACK = 512 * 1024 * 1024
 # Bytes of source whose trees may lie about before they are collected: each takes some 200 bytes of memory.
-_WASTE = 300_000
+_WASTE = 500_000
 _wasted = 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -78,13 +77,10 @@ def _is_gathered(context: Context, site: Site) -> bool:
 
 def told_by(context: Context) -> Told:
     """What the code says about the texts of all sites."""
-    known = _TOLD.get(context)
-    if known is None:
-        known = _TOLD[context] = _listen(context)
+    known = context.notes.get("told")
+    if not isinstance(known, Told):
+        known = context.notes["told"] = _listen(context)
     return known
-
-
-_TOLD: WeakKeyDictionary[Context, Told] = WeakKeyDictionary()
 
 
 def _listen(context: Context) -> Told:

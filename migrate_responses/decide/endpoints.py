@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
-from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -220,13 +219,12 @@ class _Judges:
 
 _OWN = {"base_url": "OPENAI_BASE_URL"}
 _ALIASES = {"base_url": ("base_url", "_base_url", "api_base"), "api_version": ("api_version", "_api_version")}
-_known: WeakKeyDictionary[Project, _Judges] = WeakKeyDictionary()
 
 
 def _judges(project: Project) -> _Judges:
-    found = _known.get(project)
-    if found is None:
-        found = _known[project] = _Judges(project)
+    found = project.notes.get("judges")
+    if not isinstance(found, _Judges):
+        found = project.notes["judges"] = _Judges(project)
     return found
 
 

@@ -46,6 +46,7 @@ class Project(Definitions):
         self._seeded: set[Var] = set()
         self._assumed: frozenset[str] = frozenset()
         self.assumed_clients: set[Client] = set()
+        self.notes: dict[str, object] = {}  # facts that others derive once
         self._fixtures: Fixtures | None = None
 
     def assume(self, names: frozenset[str]) -> None:
