@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import time
+import weakref
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import libcst as cst
 import pytest
 
+from migrate_responses import run
 from migrate_responses.config import Settings
+from migrate_responses.know.modules import Module
 from migrate_responses.parsing import parse
 from migrate_responses.positions import Positions
 from migrate_responses.results import Verdict
@@ -114,6 +119,22 @@ def test_each_file_is_parsed_and_printed_once(monkeypatch: pytest.MonkeyPatch) -
     texts = {data.decode() for data in sources.values()}
     assert {text: parsed[text] for text in texts} == dict.fromkeys(texts, 1)
     assert set(printed.values()) == {1}
+
+
+def test_nothing_of_a_part_is_kept_but_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules: list[weakref.ref[Module]] = []
+    begin = run.Project.__init__
+
+    def note(self: run.Project, found: Sequence[Module]) -> None:
+        modules.extend(map(weakref.ref, found))
+        begin(self, found)
+
+    monkeypatch.setattr(run.Project, "__init__", note)
+    results = migrate({"one.py": HEAD + CALL, "two.py": HEAD + CALL}, Settings())
+    assert results.count(Verdict.MIGRATED) == 2
+    gc.collect()
+    assert len(modules) == 2
+    assert [module() for module in modules] == [None, None]
 
 
 def _seconds(source: bytes) -> float:

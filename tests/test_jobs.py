@@ -52,6 +52,21 @@ def test_what_a_file_has_to_do_with_stays_with_it(name: str, text: bytes) -> Non
     assert (len(parts) == 1) is (name == "conftest.py")
 
 
+@pytest.mark.parametrize(
+    ("text", "together"),
+    [
+        (b"from unittest.mock import patch\nwith patch('client.ask'):\n    pass\n", True),
+        (b"from kit import *\nwith patch.multiple(\n    'client.ask', run=None\n):\n    pass\n", True),
+        (b"monkeypatch.setattr('client.ask', None)\n", True),
+        (b"session.patch('/v1', json={'event': 'client.update'})\nsetattr(session, name, 1)\n", False),
+    ],
+)
+def test_a_module_that_is_named_by_a_patch_stays_with_it(text: bytes, together: bool) -> None:
+    """Wherever the module stands: what counts as the project's is any module that is called so."""
+    parts = _paths({"src/llm/client/core.py": HELPER, "other/test_a.py": text})
+    assert (len(parts) == 1) is together
+
+
 def test_a_package_stays_together() -> None:
     sources = {"p/__init__.py": b"", "p/a.py": HELPER, "p/q/b.py": HELPER, "z.py": HELPER}
     assert _paths(sources) == [["p/__init__.py", "p/a.py", "p/q/b.py"], ["z.py"]]
