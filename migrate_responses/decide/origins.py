@@ -18,6 +18,7 @@ class Origins:
         self._project = project
         self._sources: dict[Var, list[Var]] | None = None
         self._nodes: dict[Var, cst.CSTNode] = {}
+        self._certain = frozenset(gate.target for gate in project.gates)
 
     def unseen(self, var: Var) -> cst.CSTNode | None:
         """An expression that flows to ``var`` and of which nothing is known, if there is one.
@@ -29,6 +30,8 @@ class Origins:
         seen, stack = {var}, [var]
         while stack:
             current = stack.pop()
+            if current in self._certain:
+                continue  # declared to be a client: that is the whole truth
             node = self._nodes.get(current)
             if node is not None and not current.values and not self._calls_project(node):
                 return node

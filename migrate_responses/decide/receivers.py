@@ -12,11 +12,7 @@ from ..know.kinds import Bound, Class, Client, External, Function, Instance, Mod
 from ..know.modules import Module
 from ..know.others import SDKS, is_other_client
 from ..know.project import Project
-from ..know.testing import in_tests
-
-MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "asynctest.")
-# What tests make answers of.
-DOUBLES = (*MOCKS, "types.SimpleNamespace()", "openai.types.chat.")
+from ..know.testing import DOUBLES, MOCKS, in_tests
 
 _ANNOTATED = re.compile(r"a `([\w.]+)`")
 
@@ -140,4 +136,4 @@ def receiver(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-__all__ = ["MOCKS", "Owner", "in_tests", "is_stored", "owner_of", "receiver"]
+__all__ = ["DOUBLES", "MOCKS", "Owner", "in_tests", "is_stored", "owner_of", "receiver"]

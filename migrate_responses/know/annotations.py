@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 import libcst as cst
 
 from . import models
 from .definitions import Definitions
-from .kinds import Class, Client, External, Typed, Unknown, Value
+from .kinds import Alias, Class, Client, External, ModuleValue, Typed, Unknown, Value
 from .modules import Module
 
 _WRAPPERS = ("Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "Awaitable")
+_DEEPEST = 10  # names of names: beyond it, one that stands for itself
 _BUILTIN = frozenset({"str", "int", "float", "bool", "bytes"})
 
 
-def instances_of(project: Definitions, module: Module, annotation: cst.BaseExpression) -> Iterator[Value]:
+def instances_of(
+    project: Definitions, module: Module, annotation: cst.BaseExpression, depth: int = 0
+) -> Iterator[Value]:
     """The values that stand for an instance of ``annotation``: clients, instances, builtin types."""
     match annotation:
         case cst.SimpleString():
             inner = _parse(annotation)
             if inner is not None:
-                yield from instances_of(project, module, inner)
+                yield from instances_of(project, module, inner, depth)
         case cst.BinaryOperation(operator=cst.BitOr()):
-            yield from instances_of(project, module, annotation.left)
-            yield from instances_of(project, module, annotation.right)
+            yield from instances_of(project, module, annotation.left, depth)
+            yield from instances_of(project, module, annotation.right, depth)
         case cst.Subscript(value=base, slice=elements):
             name = (
                 base.value
@@ -36,34 +38,16 @@ def instances_of(project: Definitions, module: Module, annotation: cst.BaseExpre
                 count = 1 if name == "Annotated" else len(elements)
                 for element in elements[:count]:
                     if isinstance(element.slice, cst.Index):
-                        yield from instances_of(project, module, element.slice.value)
+                        yield from instances_of(project, module, element.slice.value, depth)
         case cst.Name() | cst.Attribute():
-            alias = _alias(module, annotation)
-            if alias is not None:
-                yield from instances_of(project, module, alias)
             for value in _named(project, module, annotation):
-                yield from _instance(project, module, value, annotation)
+                if isinstance(value, Alias):
+                    if depth < _DEEPEST:
+                        yield from instances_of(project, value.module, value.node, depth + 1)
+                else:
+                    yield from _instance(project, module, value, annotation)
         case _:
             return
-
-
-def _alias(module: Module, node: cst.Name | cst.Attribute) -> cst.Subscript | None:
-    """What ``node`` is another name for, in ``AI = Annotated[OpenAI, Depends(get_ai)]`` at module level."""
-    if not isinstance(node, cst.Name):
-        return None
-    known = _ALIASES.get(module)
-    if known is None:
-        known = _ALIASES[module] = {
-            target.target.value: assign.value
-            for assign in module.of(cst.Assign)
-            if isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Subscript)
-            for target in assign.targets
-            if isinstance(target.target, cst.Name) and module.function(assign) is None
-        }
-    return known.get(node.value)
-
-
-_ALIASES: WeakKeyDictionary[Module, dict[str, cst.Subscript]] = WeakKeyDictionary()
 
 
 def _parse(node: cst.SimpleString) -> cst.BaseExpression | None:
@@ -89,6 +73,8 @@ def _named(project: Definitions, module: Module, node: cst.Name | cst.Attribute)
         for base in _named(project, module, node.value):
             if isinstance(base, External):
                 found.append(External(f"{base.path}.{node.attr.value}"))
+            elif isinstance(base, ModuleValue):
+                found.extend(project.module_member(base.module, node.attr.value).values)
         return found
     return []
 

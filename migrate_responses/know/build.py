@@ -11,7 +11,7 @@ from . import modules as syntax
 from .definitions import Definitions
 from .expressions import Env, Expressions
 from .graph import Var
-from .kinds import DictValue, Unknown, Value
+from .kinds import Alias, DictValue, Unknown, Value
 from .narrowing import narrow
 
 
@@ -95,7 +95,8 @@ class Builder(Expressions):
             owner = self.project.classes[self.scope.node]
             owner.annotations[node.target.value] = node.annotation.annotation
         if node.value is not None:
-            self.assign(node.target, self.expression(node.value))
+            value = self.expression(node.value)
+            self.assign(node.target, self.project.declare(self.module, node.annotation.annotation, value))
         elif isinstance(node.target, cst.Attribute):
             self.expression(node.target.value)
         return True
@@ -113,7 +114,7 @@ class Builder(Expressions):
         if node.value is not None:
             value = self.expression(node.value)
             if self.function is not None:
-                self.solver.flow(value, self.function.result)
+                self.solver.flow(value, self.function.returned or self.function.result)
         return False
 
     def _raise(self, node: cst.Raise) -> bool:
@@ -269,6 +270,18 @@ class Builder(Expressions):
         self._join(ends)
         return bool(ends)
 
+    def _assert(self, node: cst.Assert) -> bool:
+        self.expression(node.test)
+        if node.msg is not None:
+            self.expression(node.msg)
+        narrow(self, node.test, True)
+        return True
+
+    def _type_alias(self, node: cst.TypeAlias) -> bool:
+        self.expression(node.value)
+        self.bind(node.name.value, self._new(Alias(node.value, self.module)))
+        return True
+
     def _loop(self, node: cst.For | cst.While, head: Callable[[], None]) -> bool:
         phis: Env = {name: Var() for name in self._locals([node])}
         for name, phi in phis.items():
@@ -405,5 +418,7 @@ _STATEMENTS: dict[type[cst.CSTNode], Callable[[Builder, Any], bool]] = {
     cst.Try: Builder._try,
     cst.TryStar: Builder._try,
     cst.With: Builder._with,
+    cst.Assert: Builder._assert,
+    cst.TypeAlias: Builder._type_alias,
     cst.Match: Builder._match,
 }

@@ -14,6 +14,7 @@ from .kinds import (
     DUMPS,
     JSON_DUMPS,
     TEXTS,
+    Alias,
     Argument,
     Bound,
     Class,
@@ -77,6 +78,8 @@ class Calls(Semantics):
                 self._call_method(callee, call)
             case External():
                 self.call_external(callee, call)
+            case Alias(is_new=True) if call.arguments:
+                self.solver.flow(call.arguments[0].var, call.result)
             case Unknown(why=why) if why.partition(" of ")[0] in models.TEXT_ONLY_METHODS:
                 self.solver.add(call.result, [Typed("str")])
             case Unknown(why=why) if why.partition(" of ")[0] in models.METHODS:

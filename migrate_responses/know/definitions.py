@@ -10,6 +10,7 @@ from functools import cached_property
 import libcst as cst
 
 from . import modules as syntax
+from .declared import Gate, can_be_client
 from .foreign import Foreign
 from .graph import Var
 from .kinds import (
@@ -44,6 +45,8 @@ class Definitions(Foreign):
         self.functions: dict[cst.CSTNode, Function] = {}
         self.classes: dict[cst.CSTNode, Class] = {}
         self.raised = Var()  # the exceptions of the project that are raised anywhere
+        self.gates: list[Gate] = []
+        self.undeclared: dict[Var, Var] = {}  # what passes a declaration -> all that comes to it
         self._programs: dict[Module, frozenset[Module]] = {}
         self._module_client: Client | None = None
         self._externals: dict[External, Var] = {}
@@ -77,8 +80,30 @@ class Definitions(Foreign):
             function.yields = SeqValue(node, module, "generator", Var())
         if owner is not None and name in _OF_CLASSES:
             function.bound = "class"
+        if isinstance(node, cst.FunctionDef) and node.returns is not None:
+            function.returned = Var()
+            declared = self.declare(module, node.returns.annotation, function.returned)
+            self.solver.flow(declared, function.result)
         self.functions[node] = function
         return function
+
+    def declare(self, module: Module, annotation: cst.BaseExpression, source: Var) -> Var:
+        """``source`` as far as ``annotation`` lets it be a client's value."""
+        if not can_be_client(annotation):
+            return source
+        target = Var()
+        self.gates.append(Gate(module, annotation, source, target, False))
+        self.undeclared[target] = source
+        return target
+
+    def tested(self, module: Module, kind: cst.BaseExpression, source: Var) -> Var:
+        """``source`` where it is known to be an instance of ``kind``."""
+        if not can_be_client(kind):
+            return source
+        target = Var()
+        self.gates.append(Gate(module, kind, source, target, True))
+        self.undeclared[target] = source
+        return target
 
     def define_class(self, node: cst.ClassDef, module: Module) -> Class:
         """A new class of the project."""

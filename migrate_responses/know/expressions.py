@@ -101,7 +101,8 @@ class Expressions:
     def flag_key(self, node: cst.BaseExpression) -> object | None:
         """What identifies a flag in a test: the definition of a name, or the text of an attribute."""
         if isinstance(node, cst.Name) and node.value not in ("True", "False", "None"):
-            return self.load(node.value)
+            var = self.load(node.value)
+            return self.project.undeclared.get(var, var)
         return syntax.dotted(node) or None
 
     # -- expressions ---------------------------------------------------------------------
@@ -273,7 +274,8 @@ class Expressions:
         self.env = {name: self._parameter(function, name, var) for name, var in function.parameters.items()}
         self.guards, self.recorders = [], []
         for name, var in function.parameters.items():
-            self.solver.flow(var, self.scope.any(name))
+            seen = self.env[name]
+            self.solver.flow(seen if seen in self.project.undeclared else var, self.scope.any(name))
         build()
         self.scope, self.function, self.env, self.guards, self.recorders = saved
 
@@ -281,10 +283,11 @@ class Expressions:
         """A parameter as the body sees it: one annotated ``str`` holds text, whoever calls."""
         params = syntax.parameters(function.node.params)
         param = next((item for item in params if item.name.value == name), None)
-        if param is None or param.annotation is None or not isinstance(param.annotation.annotation, cst.Name):
+        if param is None or param.annotation is None or param.star:
             return var
-        if param.annotation.annotation.value != "str":
-            return var
+        annotation = param.annotation.annotation
+        if not isinstance(annotation, cst.Name) or annotation.value != "str":
+            return self.project.declare(self.module, annotation, var)
         narrowed = self._new(Typed("str", param))
         certain = (Const, Shape, SeqValue, DictValue)
         self.solver.flow_if(var, narrowed, lambda value: isinstance(value, certain))

@@ -13,6 +13,7 @@ from . import models, others
 from . import modules as syntax
 from .graph import Var
 from .kinds import (
+    Alias,
     Argument,
     Bound,
     Class,
@@ -67,6 +68,8 @@ class Foreign(Loading):
             self._context_variable(call)
         elif path in models.BOXES:
             self._box(call)
+        elif path in models.TYPE_MAKERS:
+            self._name_type(path, call)
         elif path == "functools.partial" and arguments:
             self._partial(call)
         elif path in models.INJECTED and arguments:
@@ -151,6 +154,13 @@ class Foreign(Loading):
         self.solver.watch(key.var, on)
         if name in ("get", "pop") and rest:
             self.solver.flow(rest[0].var, call.result)
+
+    def _name_type(self, path: str, call: Invocation) -> None:
+        """``NewType("N", T)``, ``TypeVar("N", bound=T)`` and their kin: another name for types."""
+        is_new = path.endswith("NewType")
+        for argument in call.arguments[1:]:
+            if argument.keyword in (None, "bound", "value", "tp") and isinstance(argument.node, cst.Arg):
+                self.solver.add(call.result, [Alias(argument.node.value, call.module, is_new)])
 
     def _box(self, call: Invocation) -> None:
         box = SeqValue(call.node, call.module, "box", Var())

@@ -8,7 +8,9 @@ import libcst as cst
 
 from .graph import Solver, Var
 from .kinds import (
+    Alias,
     Argument,
+    Class,
     Const,
     DictValue,
     Env,
@@ -247,6 +249,8 @@ class Heap(ABC):
     def operate(self, value: Value, node: cst.BinaryOperation, result: Var, module: Module) -> None:
         """``left + right`` and its kin, for one value of one side."""
         plus = isinstance(node.operator, cst.Add)
+        if isinstance(node.operator, cst.BitOr) and isinstance(value, (Class, External, Alias)):
+            self.solver.add(result, [Alias(node, module)])
         if plus and isinstance(value, SeqValue):
             left, right = self.vars[node.left], self.vars[node.right]
             self.derive(node, module, left, result)

@@ -394,6 +394,7 @@ class Function(Value):
     name: str
     owner: Class | None
     result: Var
+    returned: Var | None = None  # what it returns, before its annotation says what that is
     parameters: dict[str, Var] = field(default_factory=dict)
     positional: list[str] = field(default_factory=list)
     star: SeqValue | None = None
@@ -453,6 +454,15 @@ class Super(Value):
 
     type: Class
     owner: Value
+
+
+@dataclass(frozen=True)
+class Alias(Value):
+    """Another name for a type: ``Annotated[OpenAI, ...]``, a union, a ``NewType``; ``node`` is the type."""
+
+    node: cst.BaseExpression = field(repr=False)
+    module: Module = field(repr=False)
+    is_new: bool = False  # calling it gives its argument
 
 
 @dataclass(frozen=True)

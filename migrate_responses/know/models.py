@@ -42,6 +42,13 @@ INSTRUCTOR = ("instructor.",)
 # Markers in a parameter's default that a framework replaces; the first argument is what makes the value.
 INJECTED = ("fastapi.Depends", "fastapi.Security", "fastapi.params.Depends", "fast_depends.Depends")
 
+# They give a type another name.
+TYPE_MAKERS = frozenset(
+    f"{package}.{name}"
+    for package in ("typing", "typing_extensions")
+    for name in ("NewType", "TypeVar", "TypeAliasType")
+)
+
 # Calls whose result is (as far as values go) their argument number N.
 IDENTITY: dict[str, int] = {
     "asyncio.run": 0,

@@ -320,6 +320,7 @@ _BINDERS: dict[type[cst.CSTNode], Callable[[Any], Iterator[str]]] = {
     cst.AnnAssign: _of_target,
     cst.AugAssign: _of_target,
     cst.NamedExpr: _of_target,
+    cst.TypeAlias: _of_alias,
     cst.For: _of_target,
     cst.CompFor: _of_target,
     cst.AsName: _of_alias,

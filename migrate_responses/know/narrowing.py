@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from . import models
+from .declared import is_instance
 from .graph import Var
 from .kinds import (
     STREAM_KINDS,
     Class,
+    Client,
     Const,
     DictValue,
     External,
@@ -53,14 +56,16 @@ def narrow(builder: Expressions, test: cst.BaseExpression, truth: bool) -> Env:
         if name not in builder.env or name in builder.scope.shared:
             continue
         var = Var()
-        builder.solver.flow_if(builder.env[name], var, _keeper(types, wanted))
+        builder.solver.flow_if(builder.env[name], var, _keeper(builder.project.vars[types], wanted))
+        if wanted:
+            var = builder.project.tested(builder.module, types, var)
         builder.env[name] = found[name] = var
     return found
 
 
 def _questions(
     builder: Expressions, test: cst.BaseExpression, truth: bool
-) -> Iterator[tuple[str, Var, bool]]:
+) -> Iterator[tuple[str, cst.BaseExpression, bool]]:
     """The names whose type is known where ``test`` is ``truth``: with the types, and if they are of those."""
     match test:
         case cst.UnaryOperation(operator=cst.Not(), expression=inner):
@@ -72,7 +77,7 @@ def _questions(
             func=cst.Name(value="isinstance"),
             args=[cst.Arg(value=cst.Name(value=name), keyword=None), cst.Arg(value=types, keyword=None)],
         ):
-            yield name, builder.project.vars[types], truth
+            yield name, types, truth
         case _:
             return
 
@@ -116,6 +121,10 @@ def _is_surely(value: Value, cls: Value) -> bool:
         return isinstance(value, Shape) and value.kind is Kind.STREAM and value.form == "object"
     if _is_completion(cls):
         return _whole(value)
+    if isinstance(value, Client):
+        return (
+            isinstance(cls, External) and models.is_client_class(cls.path) and is_instance(value, _name(cls))
+        )
     if isinstance(cls, Class):
         return isinstance(value, Instance) and value.type is cls
     if isinstance(cls, External) and cls.path in ("builtins.Exception", "builtins.BaseException"):

@@ -9,6 +9,7 @@ import libcst as cst
 from . import modules as syntax
 from .annotations import instances_of
 from .build import Builder
+from .declared import only_clients
 from .definitions import Definitions
 from .graph import Var
 from .kinds import (
@@ -61,6 +62,8 @@ class Project(Definitions):
         self.link()
         for module in self.modules:
             Builder(self, module).build()
+        self.solver.run()
+        self._open_gates()
         self._seed_methods()
         self.solver.run()
         self._fixtures = Fixtures(self)
@@ -76,6 +79,16 @@ class Project(Definitions):
             self._fixtures.requested(call)
 
     # -- late facts ----------------------------------------------------------------------
+
+    def _open_gates(self) -> None:
+        """Now that imports are known: let through what declarations of clients let through, and all else."""
+        for gate in self.gates:
+            gate.clients = only_clients(instances_of(self, gate.module, gate.node))
+            if gate.clients:
+                self.solver.flow_if(gate.source, gate.target, gate.lets)
+            else:
+                self.solver.flow(gate.source, gate.target)
+        self.gates = [gate for gate in self.gates if gate.clients]
 
     def _seed_methods(self) -> None:
         """``self`` is an instance of the class or of a subclass that inherits the method."""
@@ -122,6 +135,13 @@ class Project(Definitions):
             changed |= self._seed_function(function)
         for cls in list(self.classes.values()):
             changed |= self._seed_fields(cls)
+        if changed:
+            return True
+        for gate in self.gates:
+            if gate.is_unfed and gate.target not in self._seeded:
+                self._seeded.add(gate.target)
+                self.solver.add(gate.target, gate.clients)
+                changed = True
         return changed or self._seed_assumed()
 
     def _seed_assumed(self) -> bool:

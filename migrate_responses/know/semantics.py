@@ -12,6 +12,7 @@ from .heap import is_text
 from .kinds import (
     ELEMENTS,
     SHAPES,
+    Alias,
     Const,
     DictValue,
     Env,
@@ -29,6 +30,7 @@ from .members import Members
 from .modules import Module
 from .testing import in_tests
 
+_TYPES = ("typing.", "typing_extensions.")
 _LONGEST_PATH = 160  # an External path: beyond it the value is just something external
 
 
@@ -64,6 +66,8 @@ class Semantics(Members):
                     self.solver.add(target, [value])
                 else:
                     self._external_item(value, node, module, index, target)
+                    if value.path.startswith(_TYPES):
+                        self.solver.add(target, [Alias(node, module)])
             case _ if is_text(value):
                 self.solver.add(target, [Typed("str")])
             case _:

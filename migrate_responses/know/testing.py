@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from .modules import Module
 
+MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "asynctest.")
+# What tests make answers of.
+DOUBLES = (*MOCKS, "types.SimpleNamespace()", "openai.types.chat.")
+
 
 def in_tests(module: Module) -> bool:
     """Whether ``module`` is test code, by its path."""
