@@ -7,13 +7,26 @@ which keeps reasoning items with their calls; one made of anything else is writt
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
 from ..decide.plan import Replacement
 from ..decide.receivers import DOUBLES
-from ..know.kinds import DUMPS, JSON_DUMPS, Const, DictValue, External, Place, SeqValue, Shape, Site
+from ..know.kinds import (
+    DUMPS,
+    JSON_DUMPS,
+    Const,
+    DictValue,
+    External,
+    Instance,
+    Place,
+    SeqValue,
+    Shape,
+    Site,
+    Unknown,
+    Value,
+)
 from ..know.modules import Module
 from .context import Context
 from .entries import is_entry, value_of
@@ -73,7 +86,7 @@ def _answer(
     ]
     if any(not (isinstance(v, External) and v.path.startswith(DOUBLES)) for v in others):
         text = context.source(place.node, place.module)
-        detail = f"`{text}` adds answers and other messages"
+        detail = f"`{text}` adds an answer or {_called(others)}"
         context.manual(place.node, place.module, sites, "MR506", detail)
         return
     value = value_of(place)
@@ -96,6 +109,21 @@ def _answer(
             context.unsafe(place.node, place.module, sites, "MR207", detail)
         dicts = False
     put(context, place, lambda updated: output(_bare(updated), dicts), sites, "MR209")
+
+
+def _called(others: Sequence[Value]) -> str:
+    """What is added besides answers, for a person."""
+    match others[0]:
+        case DictValue():
+            return "a message that is a dict"
+        case Unknown(why=why):
+            return f"what comes from {why}"
+        case External(path=path):
+            return f"something of `{path.partition('(')[0]}`"
+        case Instance(type=cls):
+            return f"a `{cls.name}`"
+        case _:
+            return "something else"
 
 
 def _as_message(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
@@ -288,11 +316,16 @@ def _keep_reasoning(context: Context, site: Site) -> None:
     """Ask for the encrypted reasoning where it is sent back and nothing is stored (trap C3)."""
     request = context.request(site)
     models = [value.value if isinstance(value, Const) else None for value in request.values("model")]
-    if not models or not all(isinstance(model, str) and REASONING.match(model) for model in models):
-        return
+    reasons = [isinstance(model, str) and bool(REASONING.match(model)) for model in models]
     stored = [value.value if isinstance(value, Const) else None for value in request.values("store")]
     preserved = context.settings.api_defaults == "preserve"
     if any(stored) or not (stored or preserved) or request.passes("logprobs"):
+        return
+    if not all(reasons) or not reasons:
+        if any(reasons) or not all(isinstance(model, str) for model in models) or not models:
+            detail = "which model this is, is known only at run time: one that reasons may need"
+            detail += ' `include=["reasoning.encrypted_content"]` here, and others refuse it'
+            context.note(site.node, site.module, [site], "MR209", detail)
         return
     call = site.invocation.inner or site.node
 

@@ -148,8 +148,24 @@ def _origin(context: Context, site: Site) -> None:
         item = request.written("messages")
         node = item[0].place.node if item else site.node
         module = item[0].place.module if item else site.module
-        why = unknown[0].why if unknown and isinstance(unknown[0], Unknown) else "code this tool does not see"
+        place = f"`{context.source(node, module)}`, which cannot be followed"
+        why = _whence(context, unknown[0]) if unknown else place
         context.unsafe(node, module, [site], "MR204", f"some messages come from {why}")
+
+
+def _whence(context: Context, value: Value) -> str:
+    """Where messages that nobody here writes out come from, for a person."""
+    match value:
+        case Unknown(why=why):
+            return why
+        case External(path=path):
+            return path if " " in path else f"`{path.partition('(')[0]}`"
+        case Instance(type=cls):
+            return f"a `{cls.name}`"
+        case SeqValue(node=node, module=module):
+            return f"`{context.source(node, module)}`"
+        case _:
+            return "code this tool does not see"
 
 
 def _is_untold(value: Value) -> bool:

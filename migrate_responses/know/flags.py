@@ -1,7 +1,8 @@
 """What a call says of a flag such as ``stream``, where it says it outright.
 
-A wrapper with a ``stream`` parameter, or with keywords that it hands on, answers in two ways; a caller that
-passes True or False, or leaves the default, gets one of them. A wrapper around a wrapper hands its own flag on.
+A wrapper with a ``stream`` parameter, or with keywords that it hands on, answers in two ways; a caller
+that passes True or False, or leaves the default, gets one of them. A wrapper around a wrapper hands its own
+flag on.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def flags_of(function: Function) -> tuple[str, ...]:
 
 
 def hands_on_keywords(function: Function) -> bool:
-    """Whether the ``stream`` in the ``**kwargs`` of ``function`` is what its callers say, and nothing else."""
+    """Whether the ``stream`` in the ``**kwargs`` of ``function`` is what its callers say."""
     holder = function.double_star
     if holder is None or not isinstance(holder.node, cst.Param) or _STREAM in function.parameters:
         return False

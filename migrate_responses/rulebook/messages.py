@@ -104,7 +104,10 @@ MESSAGES: tuple[Rule, ...] = (
         "The answer in the history",
         SAFE,
         "The answer's own message, appended to the history, becomes the response's output items:"
-        " reasoning items stay with the calls they belong to, which the server checks.",
+        " reasoning items stay with the calls they belong to, which the server checks. As nothing is stored,"
+        " the request of a reasoning model asks for their encrypted content, which newer servers send unasked"
+        " and other models refuse; where the model is known only at run time, a note says so. An answer that"
+        " can have no calls becomes a plain message where the history is counted, cut or read by key.",
         "messages.append(answer.choices[0].message)",
         "messages.extend(answer.output)",
         STATE,
