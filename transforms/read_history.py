@@ -89,11 +89,11 @@ def hold_object(context: Context, node: cst.CSTNode, module: Module, sites: set[
 
 
 def _list(context: Context, known: Facts, sequence: SeqValue, sites: set[Site]) -> None:
+    for node, module in cuts(context, sequence):
+        hold_read(context, node, module, sites)
     if known.holds_answers(sequence):
         for node, module in counts(context, sequence):
             hold_read(context, node, module, sites)
-    for node, module in cuts(context, sequence):
-        hold_read(context, node, module, sites)
     for node, module in searches(context, sequence):
         detail = f"`{context.source(node, module)}` looks for an answer, which is several items now"
         context.manual(node, module, sites, "MR208", detail)
