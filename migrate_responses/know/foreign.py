@@ -77,8 +77,10 @@ class Foreign(Loading):
         elif path in models.RUNNERS or path.rpartition(".")[2] in models.RUNNER_METHODS:
             tail = path.rpartition(".")[2]
             self.run(call, models.RUNNERS.get(path, models.RUNNER_METHODS.get(tail, 0)), tail)
-        elif path == "builtins.dict":
+        elif path in models.DICTS:
             self.keyword_dict(call, call.result)
+        elif path == "collections.defaultdict":
+            self._default_dict(call)
         elif path in models.TEXT_FUNCTIONS:
             self.solver.add(call.result, [Typed("str")])
             self.hand_out(call)
@@ -102,6 +104,15 @@ class Foreign(Loading):
     @abstractmethod
     def requested(self, call: Invocation) -> None:
         """A test asks pytest for a fixture by its name at ``call``."""
+
+    def _default_dict(self, call: Invocation) -> None:
+        """``defaultdict(list)``: under a key that was never set is what the factory makes."""
+        value = self.new_dict(call.node, call.module)
+        self.pour_arguments(value, call.arguments[1:], call.module)
+        if call.arguments:
+            self.run_in(call, call.arguments[0].var, [], value.unkeyed)
+            self.solver.flow(value.unkeyed, value.everything)
+        self.solver.add(call.result, [value])
 
     def _json_loads(self, call: Invocation) -> None:
         """``json.loads(resp.model_dump_json())`` is the dumped answer; other text is anything."""

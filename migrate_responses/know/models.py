@@ -114,6 +114,7 @@ BOXES = frozenset(
     {"contextvars.ContextVar", "queue.Queue", "queue.SimpleQueue", "queue.LifoQueue", "asyncio.Queue"}
 )
 NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+DICTS = frozenset({"builtins.dict", "collections.OrderedDict"})
 FILTERS = frozenset({"builtins.filter"})
 
 # (path, position of the function): the rest of the arguments are passed on to it.
