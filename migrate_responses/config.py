@@ -62,7 +62,7 @@ def read_toml(path: str) -> dict[str, Any]:
             return tomllib.load(file)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested without end
         raise ConfigError(f"{path}: is not valid TOML: {error}") from error
 
 

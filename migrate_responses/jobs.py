@@ -82,6 +82,7 @@ def _at_once(
     # Never a fork of this process: another of its threads may hold a lock.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
+    os.environ["PYTHONSAFEPATH"] = "1"  # new processes would first look for modules in the current directory
     if method == "forkserver":
         context.set_forkserver_preload([_ENGINE])
         _start_server()

@@ -7,8 +7,8 @@ import re
 import warnings
 from collections.abc import Iterator
 
-# LibCST takes hundreds of bytes of memory for one of source, and reads some 9,000 lines a second.
-LARGEST = 10_000_000
+from .find.candidates import LARGEST_CODE
+
 _LONG = 4_000  # characters of a line; a shorter one cannot nest so deeply that it matters
 _BRACKETS = 200  # Python itself takes no more
 _DEEPEST = 3_500  # LibCST's time grows with the square of this
@@ -18,7 +18,7 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 
 def refused(text: str) -> tuple[str, int, str] | None:
     """The code, the line and the reason if ``text`` is not to be parsed; None for all ordinary files."""
-    if len(text) > LARGEST:
+    if len(text) > LARGEST_CODE:
         return "MR914", 0, f"{len(text) / 1e6:.0f} million characters of Python are too many to follow"
     odd = min((at for mark in "\0\ufeff" if (at := text.find(mark)) >= 0), default=-1)
     if odd >= 0 and text[odd] == "\0":

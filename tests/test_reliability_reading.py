@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,41 +12,9 @@ from migrate_responses.config import Settings
 from migrate_responses.results import Results
 from migrate_responses.run import migrate
 from migrate_responses.source import decode
+from tests.one_call import AFTER, BEFORE, run
 
-BEFORE = """\
-from openai import OpenAI
-
-client = OpenAI()
-answer = client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": "Hi"}])
-print(answer.choices[0].message.content)
-"""
-AFTER = """\
-from openai import OpenAI
-
-client = OpenAI()
-answer = client.responses.create(model="gpt-4.1", input="Hi", store=False)
-print(answer.output_text)
-"""
 BOM = b"\xef\xbb\xbf"
-
-
-def run(
-    *arguments: str, cwd: Path, status: int = 0, first: Sequence[str] = ()
-) -> subprocess.CompletedProcess[str]:
-    """The program as a process, which must not wait for anything."""
-    done = subprocess.run(
-        [*first, sys.executable, "-m", "migrate_responses", *arguments],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == status, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def beside_a_good_one(data: bytes) -> Results:
@@ -340,7 +306,7 @@ def test_what_is_nested_beyond_reason_is_told_of_at_once(case: str) -> None:
 
 
 def test_too_large_a_file_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LARGEST", 10_000)
+    monkeypatch.setattr(limits, "LARGEST_CODE", 10_000)
     assert refusal(f"# {'a' * 10_000}\n{BEFORE}".encode())[0] == "MR914"
 
 

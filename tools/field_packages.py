@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from subprocess import run
 
-from field_report import Report, examine, show
+from field_report import Report, examine, row, show
 
 from migrate_responses.config import Settings
 from migrate_responses.find.project import find
@@ -106,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         report = examine(package.name, str(package), settings, True)
         report.problems += passed_over(package)
         reports.append(report)
-        print(f"{package.name}: {report.seconds:.1f} s", *report.problems, sep="\n  ", file=sys.stderr)
+        print("  ".join(row(report)), *report.problems, sep="\n  ", file=sys.stderr, flush=True)
         if options.diff_dir is not None and report.diff:
             options.diff_dir.mkdir(parents=True, exist_ok=True)
             (options.diff_dir / f"{package.name}.diff").write_bytes(report.diff)

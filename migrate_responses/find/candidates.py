@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -18,10 +19,15 @@ _FLAGS = (
 )
 
 
+LARGEST = 200_000_000  # bytes; what is larger is not read, and notebooks grow large
+LARGEST_CODE = 10_000_000  # of Python: it takes hundreds of bytes of memory for each
+
+
 def read(path: str) -> bytes | None:
     """The bytes of a regular file; None for anything else (a link, a pipe, a device, a directory).
 
-    Raises ``OSError`` if it cannot be read; a file that is gone counts as nothing.
+    Raises ``OSError`` if it cannot be read, with ``EFBIG`` if it is too large; a file that is gone counts as
+    nothing.
     """
     try:
         handle = os.open(path, _FLAGS)
@@ -35,6 +41,8 @@ def read(path: str) -> bytes | None:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             return None
+        if status.st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"{status.st_size / 1e6:,.0f} MB are too much to follow")
         data = os.read(handle, status.st_size + 1)
         while len(data) != status.st_size and (more := os.read(handle, 1 << 20)):
             data += more

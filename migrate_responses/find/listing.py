@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrate_responses.documents.names import NOTEBOOKS
+from migrate_responses.find.candidates import read
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -48,6 +50,10 @@ _GIT_LOCATION = {
 }
 
 
+_HARMLESS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
+_PATIENCE = 60.0  # seconds for a listing; git waits for ever for a `.gitignore` that is a pipe
+
+
 class GitError(Exception):
     """Git is missing, or refuses; the message is what it says."""
 
@@ -65,20 +71,28 @@ def ask_git(root: str, *arguments: str, stdin: bytes | None = None) -> bytes:
     return _git(root, arguments, stdin)[0]
 
 
-def _git(root: str, arguments: Iterable[str], stdin: bytes | None = None) -> tuple[bytes, bytes]:
+def _git(
+    root: str, arguments: Iterable[str], stdin: bytes | None = None, patience: float | None = None
+) -> tuple[bytes, bytes]:
     """What git prints, and what it warns of.
 
-    The file system monitor is switched off: it is a program named by the repository's own configuration.
+    Programs that the repository's own configuration names are not run: the monitor of files is switched off,
+    and so are hooks, signatures and ways to fetch what is missing.
     """
     import subprocess
 
     environment = {name: value for name, value in os.environ.items() if name not in _GIT_LOCATION}
     environment["GIT_OPTIONAL_LOCKS"] = "0"
     environment["GIT_NO_LAZY_FETCH"] = "1"  # nothing goes over the network
+    environment["GIT_ALLOW_PROTOCOL"] = "none"  # for a git that does not know the other
     environment["LC_ALL"] = "C"  # what git says becomes part of an English sentence
-    command = ["git", "-c", "core.fsmonitor=false", "-C", root, *arguments]
+    command = ["git", *_HARMLESS, "-C", root, *arguments]
     try:
-        done = subprocess.run(command, env=environment, input=stdin, capture_output=True, check=False)
+        done = subprocess.run(
+            command, env=environment, input=stdin, capture_output=True, check=False, timeout=patience
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"git gives no answer within {patience} seconds") from error
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         raise GitError("there is no git to ask" if missing else f"git cannot be run: {error}") from error
@@ -99,10 +113,12 @@ def list_git(
 
     Directories that it cannot look into are added to ``closed``.
     """
+    if not _is_plain(os.path.join(root, ".gitignore")):
+        return None  # git would wait for what comes out of it
     patterns = [f"*{suffix}" for suffix in suffixes]
     options = ("-z", "-co", "--exclude-standard", "--", *patterns, f"*{VENV_MARKER}")
     try:
-        listed, warned = _git(root, ["ls-files", *options])
+        listed, warned = _git(root, ["ls-files", *options], patience=_PATIENCE)
     except GitError:
         return None
     if closed is not None and warned:
@@ -127,6 +143,15 @@ def _closed(warning: tuple[bytes, bytes]) -> tuple[str, str]:
     """A directory and what git says of it; of one with a very long path it says the beginning alone."""
     name, why = map(os.fsdecode, warning)
     return (name, why) if why else (name.rpartition("/")[0], "File name too long")
+
+
+def _is_plain(path: str) -> bool:
+    """Whether ``path`` is a file or a folder, leads to one, or is not there."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 class _Usual:
@@ -195,8 +220,8 @@ def _read_gitignore(path: str) -> GitIgnoreSpec | None:
     from pathspec import GitIgnoreSpec
 
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return GitIgnoreSpec.from_lines(file.read().splitlines())
+        data = read(path)  # which takes no pipe for a file
+        return GitIgnoreSpec.from_lines((data or b"").decode("utf-8", "surrogateescape").splitlines())
     except (OSError, ValueError):
         return None
 

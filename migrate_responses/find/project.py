@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -71,11 +73,12 @@ def _read_project(
     reading = _Reading(os.path.realpath(root))
     closed: listing.Closed = {}
     siblings = partial(_siblings, reading.root, suffixes)
-    listed = siblings if lone else partial(_listed, reading.root, suffixes, closed)
+    listed = siblings if lone else partial(_listed, reading, suffixes, closed)
     folders = any(map(os.path.isdir, named))
     names = listed() if folders else []
     covered: set[str] = set()
     others: set[str] = set()  # links, and folders
+    files: set[str] = set()
     for path in named:
         name = reading.name_of(path)
         if name is None:
@@ -94,10 +97,12 @@ def _read_project(
             others.update(reading.closed(name, closed, exclude))
         else:
             covered.add(name)
+            files.add(name)
             if path in texts:
                 reading.texts[name] = texts[path]
     covered -= matching(covered, exclude)
     reading.read(sorted(covered))
+    reading.miss(sorted(files & covered))
     if reading.sources and not folders:  # else there is nothing that the others could matter to
         names = listed()
     everything = sorted({*names, *covered})
@@ -140,9 +145,12 @@ def _packages(sources: Mapping[str, bytes], everything: Iterable[str], reading: 
     return {name: data for name, data in read.items() if data is not None}
 
 
-def _listed(root: str, suffixes: tuple[str, ...], closed: listing.Closed) -> list[str]:
-    names = listing.list_git(root, suffixes, closed) if roots.git_root(root) else None
-    return listing.walk(root, suffixes, closed) if names is None else names
+def _listed(reading: _Reading, suffixes: tuple[str, ...], closed: listing.Closed) -> list[str]:
+    names = listing.list_git(reading.root, suffixes, closed) if roots.git_root(reading.root) else None
+    if names is None:
+        names = listing.walk(reading.root, suffixes, closed)
+        reading.seen = frozenset(names)  # git lists what it tracks, there or not
+    return names
 
 
 def _siblings(directory: str, suffixes: tuple[str, ...]) -> list[str]:
@@ -166,6 +174,7 @@ class _Reading:
         self.sources: dict[str, bytes] = {}
         self.texts: dict[str, bytes] = {}
         self.errors: list[Diagnostic] = []
+        self.seen: frozenset[str] = frozenset()  # what was there a moment ago
 
     def name_of(self, path: str) -> str | None:
         """The name of ``path`` in the project; None, and an error, if a link leads out of it."""
@@ -197,10 +206,36 @@ class _Reading:
             try:
                 data = self._bytes(name)
             except OSError as error:
-                self._error(name, f"could not be read: {error.strerror or error}", "check its permissions")
+                if error.errno == errno.EFBIG:
+                    self._error(name, str(error.strerror), "leave it out with --exclude", "MR914")
+                else:
+                    self._error(
+                        name, f"could not be read: {error.strerror or error}", "check its permissions"
+                    )
                 continue
-            if data is not None and candidates.matters(data):
-                self.sources[name] = data
+            if data is None and name in self.seen:
+                self.miss([name])
+            elif data is not None and candidates.matters(data):
+                if len(data) > candidates.LARGEST_CODE and name.endswith((".py", ".pyw")):
+                    reason = f"{len(data) / 1e6:,.0f} MB of Python are too much to follow"
+                    self._error(name, reason, "leave it out with --exclude", "MR914")
+                else:
+                    self.sources[name] = data
+
+    def miss(self, names: Iterable[str]) -> None:
+        """Tell of those of ``names`` that are no files to read, though somebody asked for them."""
+        for name in names:
+            if name in self.texts:
+                continue
+            try:
+                mode = os.lstat(self._prefix + name).st_mode
+            except FileNotFoundError:
+                self._error(name, "has gone meanwhile", "run again")
+            except OSError:
+                pass  # `read` has told of it
+            else:
+                if not stat.S_ISREG(mode):
+                    self._error(name, "is no file but a pipe, a socket or a device", "name a file")
 
     def quietly(self, name: str) -> bytes | None:
         """The bytes of a file; None if it cannot be read."""
@@ -218,5 +253,5 @@ class _Reading:
         text = self.texts.get(name)
         return text if text is not None else candidates.read(self._prefix + name)
 
-    def _error(self, name: str, reason: str, next_step: str) -> None:
-        self.errors.append(Diagnostic("MR903", name, 0, 0, Level.MANUAL, reason, next_step))
+    def _error(self, name: str, reason: str, next_step: str, code: str = "MR903") -> None:
+        self.errors.append(Diagnostic(code, name, 0, 0, Level.MANUAL, reason, next_step))

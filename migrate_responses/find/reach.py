@@ -151,6 +151,7 @@ class _Search:
         self._candidates = candidates
         self._read = read
         self._files: dict[str, _File] = {}
+        self._shapes: dict[str, bool] = {}
         self._names: dict[str, set[bytes]] = {}
         self._strong: set[str] = set()  # reached by a response or a client, not by a constant alone
         self._queue: dict[str, None] = {}
@@ -190,16 +191,16 @@ class _Search:
             if not direct and not used and one.alias not in behind:
                 continue
             strong = direct and path in self._strong
-            if target in self._names or strong or _SHAPES.search(self._data(target)):
+            if target in self._names or strong or self._has_shapes(target):
                 self._matter(target, used)
 
     def _importing(self, path: str) -> None:
         """Take in the files that import a name that matters, by whatever alias."""
         strong = path in self._strong
-        if not strong and not _SHAPES.search(self._data(path)):
+        if not strong and not self._has_shapes(path):
             return
         for importer in sorted(self._importers.get(path, ())):
-            if not strong and not _SHAPES.search(self._data(importer)):
+            if not strong and not self._has_shapes(importer):
                 continue
             mentioned = self._mentioned(importer, path)
             if not mentioned:
@@ -247,6 +248,12 @@ class _Search:
         if file is None:
             file = self._files[path] = _File(self._data(path), self._links(path))
         return file
+
+    def _has_shapes(self, path: str) -> bool:
+        known = self._shapes.get(path)
+        if known is None:
+            known = self._shapes[path] = _SHAPES.search(self._data(path)) is not None
+        return known
 
     def _data(self, path: str) -> bytes:
         data = self._candidates.get(path) or self.found.get(path)

@@ -48,9 +48,12 @@ def is_packaged(directory: str) -> bool:
         if any(os.path.isfile(os.path.join(candidate, name)) for name in ("setup.py", "setup.cfg")):
             return True
         if os.path.isfile(os.path.join(candidate, "pyproject.toml")):
-            from migrate_responses.config import read_toml
+            from migrate_responses.config import ConfigError, read_toml
 
-            tables = read_toml(os.path.join(candidate, "pyproject.toml"))
+            try:
+                tables = read_toml(os.path.join(candidate, "pyproject.toml"))
+            except ConfigError:
+                return True  # for all that can be told
             tool = tables.get("tool", {})
             named = (tables.get("project", {}), tool.get("poetry", {}), tool.get("flit", {}))
             if any(isinstance(table, dict) and ("name" in table or "metadata" in table) for table in named):
