@@ -38,6 +38,7 @@ from .transforms import RULES, todo
 from .transforms.apply import apply
 from .transforms.context import Context
 from .transforms.imports import Imports
+from .transforms.tested import at
 from .visible import visible
 
 _Kept = TypeVar("_Kept")
@@ -155,7 +156,7 @@ class Inspection:
         sites = [self._site(site, flow) for flow in found for site in flow.sites]
         migrated = self._migrated(found)
         for left in leftovers(project):
-            about = plan.test_modules.get(left.module, [])
+            about = at(context, left.module, left.reason.node)
             if left.reason.code != "MR803" or not about or not migrated.issuperset(about):
                 sites.append(self._leftover(left))
         notes = [

@@ -252,7 +252,7 @@ class Calls:
             return  # written with the answer
         self._shapes.known.update(syntax.walk(node))
         if path.startswith("openai.types."):
-            self._shapes.needs(("ResponseFunctionToolCall",))
+            self._shapes.needs(("ResponseFunctionToolCall",), node)
             self._shapes.edit(
                 node,
                 lambda o, u: _as_item(u).with_changes(func=cst.Name("ResponseFunctionToolCall")),

@@ -13,6 +13,7 @@ from ..know.kinds import External, Site, Value
 from ..know.modules import Module
 from .context import Context
 from .double_targets import Targets
+from .tested import at
 
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
 _ROUTE = re.compile(r"chat/completions")
@@ -36,7 +37,6 @@ class Leftovers:
     ) -> None:
         self.context = context
         self.module = module
-        self.sites = sites
         self.known = known
         self.targets = Targets(module, known)
 
@@ -55,7 +55,8 @@ class Leftovers:
             if node not in self.known and self._is_left(node):
                 text = self.context.source(node, self.module)
                 detail = f"`{text}` in a test is not understood"
-                self.context.unsafe(node, self.module, self.sites, "MR803", detail)
+                sites = at(self.context, self.module, node)
+                self.context.unsafe(node, self.module, sites, "MR803", detail)
 
     def _is_left(self, node: cst.CSTNode) -> bool:
         match node:

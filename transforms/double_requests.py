@@ -22,7 +22,7 @@ from .listing import append
 from .params import UNCHANGED
 from .sent import is_item, messages_of
 from .snippets import key_of, keyword, quote_of, string
-from .tested import ASSERTS, key_asked
+from .tested import ASSERTS, at, key_asked
 
 _OLD = RENAMED.keys() | RESHAPED
 # Keys that little else than a request has.
@@ -43,11 +43,9 @@ class Requests:
     ) -> None:
         self.context = context
         self.module = module
-        self.sites = sites
         self.known = known
         self.replacements = replacements
         self.targets = Targets(module, known)
-        self._items = any(sends_items(context, site) for site in sites)
         self._has_routes = bool(_ROUTES.search(module.text))
 
     def plan(self) -> None:
@@ -75,10 +73,17 @@ class Requests:
 
     def _edit_key(self, key: cst.SimpleString, name: str) -> None:
         self.known.add(key)
-        self.context.edit(key, self.module, self.sites, lambda o, u: string(name, o), "MR802")
+        self.context.edit(key, self.module, self._at(key), lambda o, u: string(name, o), "MR802")
 
     def _hold(self, node: cst.CSTNode, detail: str) -> None:
-        self.context.unsafe(node, self.module, self.sites, "MR803", detail)
+        self.context.unsafe(node, self.module, self._at(node), "MR803", detail)
+
+    def _has_items(self, node: cst.CSTNode) -> bool:
+        return any(sends_items(self.context, site) for site in self._at(node))
+
+    def _at(self, node: cst.CSTNode) -> list[Site]:
+        """The calls that the test around ``node`` is about."""
+        return at(self.context, self.module, node)
 
     # -- one argument --------------------------------------------------------------------
 
@@ -125,18 +130,18 @@ class Requests:
         if not isinstance(node, cst.Dict) or not all(map(key_of, node.elements)):
             return False
         names = [key_of(element) for element in node.elements]
-        sites = [site for site in self.sites if self._passes(site, names)]
+        sites = [site for site in self._at(node) if self._passes(site, names)]
         stored = {self._writes_store(site) for site in sites}
         if len(stored) != 1 or not all(name in UNCHANGED or name in RENAMED for name in names):
             return False
-        if "messages" in names and self._items:
+        if "messages" in names and self._has_items(node):
             return False
         for element in node.elements:
             assert isinstance(element, cst.DictElement)
             if isinstance(element.key, cst.SimpleString) and (new := RENAMED.get(str(key_of(element)))):
                 self._edit_key(element.key, new)
         if stored == {True}:
-            self.context.edit(node, self.module, self.sites, _with_stored, "MR802")
+            self.context.edit(node, self.module, self._at(node), _with_stored, "MR802")
         return True
 
     def _is_keyed(self, node: cst.BaseExpression, seen: frozenset[str] = frozenset()) -> bool:
@@ -173,7 +178,7 @@ class Requests:
             self._hold(node, f"`{text}` is asked of the old request")
         else:
             self._edit_key(key, RENAMED[str(name)])
-            if name == "messages" and self._items:
+            if name == "messages" and self._has_items(node):
                 self._hold(node, "the messages that the test looks at hold tool calls or parts")
 
     def _is_request(self, node: cst.BaseExpression, key: str) -> bool | None:
@@ -211,7 +216,7 @@ class Requests:
         names = [arg.keyword.value if arg.keyword is not None else None for arg in node.args]
         if not names and method.endswith("_with"):
             names = [None]
-        sites = [site for site in self.sites if self._passes(site, names)]
+        sites = [site for site in self._at(node) if self._passes(site, names)]
         if (
             is_api is None
             or method.endswith("calls")
@@ -225,14 +230,14 @@ class Requests:
             assert arg.keyword is not None
             new = RENAMED.get(arg.keyword.value)
             if new is not None:
-                self.context.edit(arg.keyword, self.module, self.sites, new_name(new), "MR802")
-        if "messages" in names and self._items:
+                self.context.edit(arg.keyword, self.module, self._at(node), new_name(new), "MR802")
+        if "messages" in names and self._has_items(node):
             self._hold(node, "the messages that the test looks at hold tool calls or parts")
         stored = {self._writes_store(site) for site in sites}
         if len(stored) > 1:
             self._hold(node, f"`{method}` names the arguments of the old request")
         elif stored == {True}:
-            self.context.edit(node, self.module, self.sites, _with_store, "MR802")
+            self.context.edit(node, self.module, self._at(node), _with_store, "MR802")
 
     def _names_old(self, node: cst.Call) -> bool:
         return any(arg.keyword is not None and arg.keyword.value in _TELLING for arg in node.args)

@@ -38,6 +38,7 @@ from .double_models import answer, content_of, is_answer, model, parts_of, usage
 from .double_streams import event_of
 from .double_trees import binding, written_out
 from .history import is_fed
+from .tested import at
 
 _MOCKS = ("MagicMock", "Mock", "NonCallableMock")
 _MAKERS = frozenset(
@@ -97,7 +98,7 @@ class Shapes:
     def edit(self, node: cst.CSTNode, apply: Apply) -> None:
         """An edit of a double, which is understood with it."""
         self.known.add(node)
-        self.context.edit(node, self.module, self.sites, apply, "MR802")
+        self.context.edit(node, self.module, at(self.context, self.module, node), apply, "MR802")
 
     def remove(self, gone: Sequence[cst.CSTNode], beside: cst.CSTNode) -> None:
         """Take statements away; what is said above them is said above the one of ``beside``."""
@@ -239,7 +240,7 @@ class Shapes:
             return flat(self.reads_output, may_be_none, calls is not None and self.calls.may_be_none(calls))
         if calls is not None and not isinstance(calls, cst.List) and not is_empty(calls):
             return None
-        self.needs(self._model_names(inner, parts))
+        self.needs(self._model_names(inner, parts), choice)
         return model(may_be_none, self.reads_finish)
 
     def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
@@ -254,7 +255,7 @@ class Shapes:
             return False
         self.known.update(syntax.walk(node))
         if is_model:
-            self.needs(("ResponseTextDeltaEvent",))
+            self.needs(("ResponseTextDeltaEvent",), node)
         made = edit
         self.edit(node, made if tree is node else lambda o, u: made(tree, tree))
         return True
@@ -289,7 +290,7 @@ class Shapes:
         self.known.add(node)
         self.known.update(parts_of(given))
         self.edit(given, answer(self.may_be_none(content_of(given))))
-        self.needs(("Response",))
+        self.needs(("Response",), node)
         return True
 
     def _finish_is_known(self, keywords: Keywords) -> bool:
@@ -299,17 +300,19 @@ class Shapes:
     def _usage_model(self, node: cst.Call) -> None:
         """``CompletionUsage(...)`` of the SDK: the details are not optional any more."""
         self.needs(
-            ("ResponseUsage", "response_usage.InputTokensDetails", "response_usage.OutputTokensDetails")
+            ("ResponseUsage", "response_usage.InputTokensDetails", "response_usage.OutputTokensDetails"), node
         )
         self.edit(node, usage)
 
-    def needs(self, names: tuple[str, ...]) -> None:
-        """Import what the doubles are made of now."""
+    def needs(self, names: tuple[str, ...], node: cst.CSTNode) -> None:
+        """Import what the double at ``node`` is made of now."""
         from .type_table import located
 
         for name in names:
             module, last = located(name)
-            self.context.plan.need(self.module, module, last, self.sites, "ChatCompletion")
+            self.context.plan.need(
+                self.module, module, last, at(self.context, self.module, node), "ChatCompletion"
+            )
 
     def text(self, assign: cst.CSTNode | None) -> None:
         """The text that is set: the new answer has "" where the old had None."""

@@ -23,7 +23,7 @@ from .double_functions import Replacements, with_store
 from .double_leftovers import Leftovers
 from .double_requests import Requests, sends_items
 from .double_targets import RENAMED, RESHAPED
-from .tested import tested
+from .tested import at, tested
 
 _SDK = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)?completions\.(Async)?Completions\b")
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
@@ -101,15 +101,21 @@ class _Test:
             new = RENAMED[parameter.name.value]
             for use in (parameter.name, *uses):
                 self._edit(use, new_name(new), "MR802")
-            if parameter.name.value == "messages" and any(sends_items(self.context, s) for s in self.sites):
+            if parameter.name.value == "messages" and any(
+                sends_items(self.context, s) for s in self._at(parameter)
+            ):
                 self._hold(parameter, "the messages that the test looks at hold tool calls or parts")
 
     def _edit(self, node: cst.CSTNode, apply: Apply, code: str) -> None:
         self.known.add(node)
-        self.context.edit(node, self.module, self.sites, apply, code)
+        self.context.edit(node, self.module, self._at(node), apply, code)
 
     def _hold(self, node: cst.CSTNode, detail: str) -> None:
-        self.context.unsafe(node, self.module, self.sites, "MR803", detail)
+        self.context.unsafe(node, self.module, self._at(node), "MR803", detail)
+
+    def _at(self, node: cst.CSTNode) -> list[Site]:
+        """The calls that the test around ``node`` is about."""
+        return at(self.context, self.module, node)
 
     # -- patches -------------------------------------------------------------------------
 
@@ -158,7 +164,9 @@ class _Test:
                 while isinstance(root, cst.Attribute):
                     root = root.value
                 beside = root.value if isinstance(root, cst.Name) else ""
-                self.context.plan.need(self.module, "openai.resources.responses", name, self.sites, beside)
+                self.context.plan.need(
+                    self.module, "openai.resources.responses", name, self._at(node), beside
+                )
                 self._edit(node, new_name(name), "MR801")
                 return
 

@@ -13,6 +13,7 @@ from ..know.kinds import Client, Resource, Site
 from ..know.modules import Module
 from .context import Context
 from .snippets import entry
+from .test_reach import Reach, leads_to
 
 # Questions about all arguments of a call at once.
 ASSERTS = frozenset(
@@ -78,6 +79,73 @@ def _sites(context: Context, module: Module) -> list[Site]:
         if (sites and not wide) or wider == near:
             return list(dict.fromkeys([*sites, *found]))
         near = wider
+
+
+def at(context: Context, module: Module, node: cst.CSTNode) -> list[Site]:
+    """Those of the calls that the test file ``module`` is about which the test around ``node`` can reach.
+
+    What a helper or a fixture does is about the calls of all tests that come to it.
+    """
+    everything = tested(context).get(module, [])
+    if len(everything) < 2:
+        return everything
+    unit = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, cst.Module):
+            break
+        unit = parent
+    known = context.memo.setdefault("test units", {})
+    assert isinstance(known, dict)
+    found = known.get(unit)
+    if found is None:
+        names = _names_from(context, module, unit)
+        found = [site for site in everything if names is None or leads_to(names, site)] or everything
+        known[unit] = found
+    assert isinstance(found, list)
+    return found
+
+
+def _names_from(context: Context, module: Module, unit: cst.CSTNode) -> set[str] | None:
+    """The names on the ways from one statement of a test file, and of the tests that use what it defines."""
+    own = {unit.name.value} if isinstance(unit, (cst.FunctionDef, cst.ClassDef)) else syntax.bound_in([unit])
+    if not own:
+        return None
+    reach = _reach(context, module)
+    found = reach.from_([unit])
+    if any(name.startswith(("test", "Test")) or name.endswith("Test") for name in own):
+        return found
+    users = [module, *_users(context, module)]
+    for other in (statement for user in users for statement in user.tree.body):
+        names = reach.from_([other])
+        if other is not unit and (own & names or "autouse" in names):
+            found |= names
+    return found
+
+
+def _users(context: Context, module: Module) -> list[Module]:
+    """The test files that build on ``module``."""
+    return [
+        other
+        for other in context.project.modules
+        if other is not module and is_test(other) and module in _helpers(context, other)
+    ]
+
+
+def _reach(context: Context, module: Module) -> Reach:
+    known = context.memo.setdefault("reach", {})
+    assert isinstance(known, dict)
+    found = known.get(module)
+    if found is None:
+        tests = [module, *_helpers(context, module), *_users(context, module)]
+        near = {other for test in tests for other in _mentioned(context, test)}
+        while True:
+            wider = near | {other for one in near for other in _imported(context, one)}
+            if wider == near:
+                break
+            near = wider
+        found = known[module] = Reach(context, [one for one in near if not is_test(one)], tests)
+    assert isinstance(found, Reach)
+    return found
 
 
 def _clients(context: Context, module: Module) -> set[Client]:
