@@ -44,7 +44,7 @@ class Replacements:
             continue
 
     def _copied(self) -> bool:
-        """Find dicts that take a request over, as ``seen.update(kwargs)`` does; tells whether some are new."""
+        """Find dicts that take a request over, as ``seen.update(kwargs)`` does; whether some are new."""
         before = len(self.copies)
         for node in self._module.of(cst.Call, cst.Dict) if self.functions else ():
             match node:

@@ -16,6 +16,7 @@ from ..know.modules import Module
 from .context import Context, is_none
 from .double_edits import new_name
 from .double_functions import Replacements
+from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
 from .history import is_fed
 from .listing import append
@@ -27,7 +28,8 @@ from .tested import ASSERTS, at, key_asked
 _OLD = RENAMED.keys() | RESHAPED
 # Keys that little else than a request has.
 _TELLING = frozenset({"messages", "max_tokens", "max_completion_tokens", "response_format"})
-_ROUTES = re.compile(r"chat/completions")
+# What a test framework calls a request that it has caught.
+_BODY = re.compile(r"\brequest\.(content|body|read\(|json\()|\bget_requests?\(|\.last_request\b")
 
 
 class Requests:
@@ -46,7 +48,7 @@ class Requests:
         self.known = known
         self.replacements = replacements
         self.targets = Targets(module, known)
-        self._has_routes = bool(_ROUTES.search(module.text))
+        self._has_routes = has_routes(module)
 
     def plan(self) -> None:
         for node in self.module.of(cst.Call, cst.Subscript, cst.Comparison, cst.Dict):
@@ -191,6 +193,8 @@ class Requests:
         values = self.context.project.values(node)
         if any(isinstance(value, DictValue) and self.context.senders(value) for value in values):
             return True
+        if key in _OLD and self._has_routes and self._is_body(node):
+            return True
         if key not in _TELLING or (
             values and not any(isinstance(value, (Unknown, External)) for value in values)
         ):
@@ -205,6 +209,25 @@ class Requests:
         if isinstance(node, cst.Name):
             text += "".join(self.module.tree.code_for_node(origin) for origin in self.targets.origins(node))
         return bool(re.search(r"json\(|\bjsons?\b|loads?\(|read|response|result|body|config|setting", text))
+
+    def _is_body(self, node: cst.BaseExpression, depth: int = 3) -> bool:
+        """Whether ``node`` is what a route got: ``json.loads(route.calls[0].request.content)``."""
+        if _BODY.search(self.module.tree.code_for_node(node)):
+            return True
+        while isinstance(node, (cst.Attribute, cst.Subscript)):
+            node = node.value
+        if not isinstance(node, cst.Name) or not depth:
+            return False
+        kept = [
+            call.args[0].value
+            for call in self.module.of(cst.Call)
+            if isinstance(call.func, cst.Attribute)
+            and call.func.attr.value in ("append", "update")
+            and isinstance(call.func.value, cst.Name)
+            and call.func.value.value == node.value
+            and len(call.args) == 1
+        ]
+        return any(self._is_body(origin, depth - 1) for origin in [*self.targets.origins(node), *kept])
 
     # -- all arguments -------------------------------------------------------------------
 

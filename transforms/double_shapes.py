@@ -15,7 +15,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
-from . import double_chunks, double_names
+from . import double_chunks, double_names, double_routes
 from .context import Context
 from .double_attributes import Attributes
 from .double_calls import Calls
@@ -92,6 +92,7 @@ class Shapes:
         for call in self.module.of(cst.Call):
             if call not in self._trees and not self.gone.intersection(self.module.ancestors(call)):
                 self._call(call)
+        double_routes.plan(self)
         double_chunks.plan(self)
         Attributes(self).plan()
 
