@@ -17,7 +17,7 @@ import click
 from migrate_responses import __version__
 from migrate_responses.examples import examples
 from migrate_responses.show import formats
-from migrate_responses.signals import Stopped, ignore, listen
+from migrate_responses.signals import Stopped, ignore, leave, listen
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -320,9 +320,9 @@ def main() -> NoReturn:
     """Entry point: like click's own, but an interruption takes one line, and a closed pipe none."""
     from migrate_responses.room import only_run
 
-    _prepare()
-    only_run()
     try:
+        _prepare()
+        only_run()
         status = _run()
         sys.stdout.flush()
     except Stopped as stopped:
@@ -341,6 +341,7 @@ def main() -> NoReturn:
         traceback.print_exc()
         click.echo("This is a fault of migrate-responses; please report it with the lines above.", err=True)
         status = EXIT_ERROR
+    leave()
     sys.exit(status)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from .room import only_run
+from .signals import with_other_processes
 
 _Result = TypeVar("_Result")
 Part = Mapping[str, bytes]
@@ -46,8 +47,10 @@ def spread(
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        return _at_once(work, parts, jobs, told)
-    except BrokenProcessPool:  # one was killed, most likely for want of memory: slowly, then
+        with with_other_processes():
+            return _at_once(work, parts, jobs, told)
+    except (BrokenProcessPool, ConnectionError, EOFError):
+        # One was killed, most likely for want of memory: slowly, then.
         return spread(work, parts, 1, told)
 
 

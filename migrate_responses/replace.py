@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -101,12 +102,20 @@ def stage(target: str, data: bytes, status: os.stat_result | None, anonymous: bo
             new.write(data)
             new.flush()
             _dress(new.fileno(), target, status)
-            os.fsync(new.fileno())
+            _flush(new.fileno())
     except BaseException:
         with undisturbed():
             staged.discard()
         raise
     return staged
+
+
+def _flush(handle: int) -> None:
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # it knows no such thing
+            raise
 
 
 def identity(status: os.stat_result | None) -> tuple[int, ...]:
@@ -148,7 +157,8 @@ def _dress(handle: int, target: str, status: os.stat_result | None) -> None:
         return
     with contextlib.suppress(OSError):  # what the folder gives to new files
         os.removexattr(handle, _ACL)
-    os.fchmod(handle, mode)
+    if stat.S_IMODE(os.fstat(handle).st_mode) != mode:  # some file systems have one mode and no other
+        os.fchmod(handle, mode)
     for name in _attributes(target):
         with contextlib.suppress(OSError):  # as with the owner: not all may be given by everybody
             os.setxattr(handle, name, os.getxattr(target, name, follow_symlinks=False))
@@ -216,19 +226,19 @@ def sweep(root: str, folders: Iterable[str], age: float = 0) -> None:
     Only what is ``age`` seconds old goes; no run may be at work there that is older.
     """
     with contextlib.suppress(OSError):  # there is no place for temporary files
-        for path in _older(tempfile.gettempdir(), _mark(root), age):
+        for path in _older(tempfile.gettempdir(), re.escape(_mark(root)) + ".+", age):
             shutil.rmtree(path, ignore_errors=True)
     for folder in (*folders, os.path.join(root, ".git")):
-        for path in _older(folder, _LEFTOVER, age):
+        for path in _older(folder, re.escape(_LEFTOVER) + r"[0-9a-f]{16}\.new", age):
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
 
-def _older(folder: str, start: str, age: float) -> list[str]:
-    """What there is in ``folder`` whose name begins with ``start``, if it is ``age`` seconds old."""
+def _older(folder: str, pattern: str, age: float) -> list[str]:
+    """What there is in ``folder`` with a name like ``pattern``, if it is ``age`` seconds old."""
     try:
         with os.scandir(folder) as scan:
-            found = [entry for entry in scan if entry.name.startswith(start)]
+            found = [entry for entry in scan if re.fullmatch(pattern, entry.name)]
             return [
                 one.path for one in found if time.time() - one.stat(follow_symlinks=False).st_mtime >= age
             ]

@@ -33,6 +33,13 @@ def ignore() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+def leave() -> None:
+    """From now on a signal to end just ends what is left of the program."""
+    for number in _STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def _stop(number: int, _frame: object) -> None:
     raise Stopped(number)
 
@@ -56,3 +63,17 @@ def undisturbed() -> Iterator[None]:
                 signal.signal(number, handler)
         if arrived:
             signal.raise_signal(arrived[0])
+
+
+@contextlib.contextmanager
+def with_other_processes() -> Iterator[None]:
+    """While the body writes to other processes, one that has gone is an error; a closed output ends all."""
+    pipe = getattr(signal, "SIGPIPE", None)
+    if pipe is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(pipe, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(pipe, before)

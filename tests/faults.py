@@ -115,6 +115,14 @@ def litter(root: Path) -> list[str]:
     return [str(path) for path in root.rglob(".migrate-responses*")]
 
 
+def needs_nameless(folder: Path) -> None:
+    """Skip the test where the file system has no files without a name."""
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+    except OSError as error:
+        pytest.skip(f"this file system has no files without a name: {error}")
+
+
 @contextlib.contextmanager
 def mounted(folder: Path, *options: str) -> Iterator[Path]:
     """A file system mounted on ``folder``; the test is skipped where that is not allowed."""

@@ -420,19 +420,37 @@ def test_no_program_of_the_repository_is_run(here: Path) -> None:
     assert not (here / "ran").exists()
 
 
+@POSIX
+def test_a_git_that_hangs_up(tmp_path: Path) -> None:
+    """A closed pipe ends the program quietly, but only that of its own output."""
+    fake = tmp_path / "git"
+    fake.write_text("#!/bin/sh\nexec <&-\nexit 3\n", encoding="utf-8")
+    fake.chmod(0o755)
+    ask = (
+        "from migrate_responses.find.listing import run_git\n"
+        "cli._prepare()\n"
+        "print(run_git('.', 'cat-file', stdin=b'x' * 10_000_000))\n"
+        "sys.exit()"
+    )
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    assert run(cwd=tmp_path, before=ask, PATH=path).stdout == "None\n"
+
+
 # -- several processes
 
 SPREAD = """\
-import sys, time
+import time
 from migrate_responses import cli, jobs
 
 def work(part):
     time.sleep(30)
 
+def run():
+    print("ready", flush=True)
+    return jobs.spread(work, [{"a": b"x" * 500_000}, {"b": b"x" * 500_000}], 2, lambda done: None)
+
 if __name__ == "__main__":
-    cli.commands = None
-    cli._prepare()
-    cli._run = lambda: jobs.spread(work, [{"a": b"x" * 500_000}, {"b": b"x" * 500_000}], 2, lambda done: None)
+    cli._run = run
     cli.main()
 """
 
@@ -444,7 +462,7 @@ def test_several_processes_end_together_and_quietly(tmp_path: Path, number: int,
     program = tmp_path / "program.py"
     program.write_text(SPREAD, encoding="utf-8")
     top = str(Path(__file__).resolve().parent.parent)
-    for seconds in (0.4, 0.8, 1.6):
+    for seconds in (0.05, 0.2, 0.6):
         process = subprocess.Popen(
             [sys.executable, str(program)],
             env={**os.environ, "PYTHONPATH": top},
@@ -453,7 +471,9 @@ def test_several_processes_end_together_and_quietly(tmp_path: Path, number: int,
             text=True,
             start_new_session=True,
         )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
         time.sleep(seconds)
         os.killpg(process.pid, number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (128 + number, "", f"{word}; nothing was written.\n")

@@ -28,6 +28,7 @@ from tests.faults import (
     git,
     litter,
     mounted,
+    needs_nameless,
     put,
     run,
     script,
@@ -72,6 +73,7 @@ KILL = "os.kill(os.getpid(), signal.SIGKILL)"
 @pytest.mark.parametrize(("function", "number"), [("fsync", 3), ("link", 1), ("replace", 1), ("replace", 4)])
 @pytest.mark.parametrize("in_git", [False, True])
 def test_kill_9_at_each_step(tmp_path: Path, function: str, number: int, in_git: bool) -> None:
+    needs_nameless(tmp_path)
     root, temporary = tmp_path / "project", tmp_path / "temporary"
     temporary.mkdir()
     put(root, *NAMES[:6])
@@ -101,6 +103,7 @@ def test_kill_9_where_files_need_names(tmp_path: Path, function: str, number: in
 
 @LINUX
 def test_kill_9_at_any_moment_of_500_files(tmp_path: Path) -> None:
+    needs_nameless(tmp_path)
     root, temporary = tmp_path / "project", tmp_path / "temporary"
     temporary.mkdir()
     chance = random.Random(0)
@@ -129,6 +132,14 @@ def test_kill_9_at_any_moment_of_500_files(tmp_path: Path) -> None:
     run("apply", cwd=root, TMPDIR=str(temporary))
     assert set(texts(root).values()) == {DONE}
     assert litter(tmp_path) == []
+
+
+def test_only_what_a_run_left_is_removed(tmp_path: Path) -> None:
+    left = f".migrate-responses-{'0' * 16}.new"
+    own = {".migrate-responses-notes.new", ".migrate-responses.toml", f"{left}.txt"}
+    put(tmp_path, "a.py", left, *own)
+    run("apply", cwd=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.py", *own}
 
 
 # -- asked to end

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from migrate_responses.documents.names import NOTEBOOKS
 from migrate_responses.find.candidates import read
+from migrate_responses.signals import with_other_processes
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -88,9 +89,10 @@ def _git(
     environment["LC_ALL"] = "C"  # what git says becomes part of an English sentence
     command = ["git", *_HARMLESS, "-C", root, *arguments]
     try:
-        done = subprocess.run(
-            command, env=environment, input=stdin, capture_output=True, check=False, timeout=patience
-        )
+        with with_other_processes():
+            done = subprocess.run(
+                command, env=environment, input=stdin, capture_output=True, check=False, timeout=patience
+            )
     except subprocess.TimeoutExpired as error:
         raise GitError(f"git gives no answer within {patience} seconds") from error
     except OSError as error:
