@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 EXIT_FINDINGS = 1
 EXIT_ERROR = 2
 STDIN_NAME = "stdin.py"
+_NO_GIT = "There is no git work tree here to undo it with: keep a copy before you apply it."
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,7 @@ def diff(request: Request, exit_code: bool) -> int:
     if result.changed and request.stdin is None and not request.quiet:
         request.err().line("Nothing was written.")
         if not _is_in_git(runs):
-            text = "There is no git work tree here to undo it with: keep a copy before you apply it."
-            request.err().line(text, hang=0)
+            request.err().line(_NO_GIT, hang=0)
     _next(request, request.err(), result, "diff")
     _tell_of_paths(request, result)
     return _status(EXIT_FINDINGS if exit_code and result.changed else 0, result)
@@ -159,6 +159,8 @@ def _apply_asked(request: Request, allow_dirty: bool) -> int:
     if extra:
         request.err().line("Nothing was written.")
         return _status(0, result)
+    if not _is_in_git(runs):
+        screen.line(_NO_GIT, hang=0)
     finished = interactive.ask(projects, screen)
     interactive.write_accepted(projects)
     problems = interactive.problems(projects)

@@ -298,6 +298,19 @@ def test_a_file_mounted_by_itself(tmp_path: Path) -> None:
 
 @LINUX
 @ROOT
+def test_a_project_on_two_disks(tmp_path: Path) -> None:
+    put(tmp_path, "a.py")
+    (tmp_path / "disk").mkdir()
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "none") as disk:
+        put(disk, "b.py", "sub/c.py")
+        committed(tmp_path)
+        run("apply", cwd=tmp_path)
+        assert texts(tmp_path) == {"a.py": DONE, "disk/b.py": DONE, "disk/sub/c.py": DONE}
+        assert litter(tmp_path) == []
+
+
+@LINUX
+@ROOT
 def test_a_disk_that_is_read_only(tmp_path: Path) -> None:
     put(tmp_path, "sub/b.py")
     (tmp_path / "disk").mkdir()
