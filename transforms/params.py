@@ -17,7 +17,7 @@ from ..know.modules import Module
 from .actions import Action, act, remove
 from .context import Context, Keyword, Request
 from .parameter import Parameter, is_or
-from .response_format import writes_text
+from .response_format import takes_verbosity, writes_text
 from .snippets import expr, operand
 from .taken_out import kept_by
 
@@ -251,7 +251,7 @@ def _verbosity(parameter: Parameter) -> Action:
     if parameter.is_nothing:
         return Action("MR108", drop=True)
     if writes_text(parameter.context, parameter.request.site):
-        if all(isinstance(place.node, cst.Arg) for place in parameter.places):
+        if takes_verbosity(parameter.context, parameter.request.site):
             return Action("MR104", drop=True)  # written into text= by the rule for response_format
         return Action(
             "MR104", hold="manual", detail="`verbosity` and `response_format` meet in one `text` argument"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import libcst as cst
 
-from ..know.kinds import DictValue, Site
+from ..know.kinds import Const, DictValue, Site, Typed, Value
 from ..know.modules import Module
 from .context import Context
 from .snippets import literals_of, string
@@ -36,7 +36,7 @@ def _read(context: Context, node: cst.CSTNode, key: str, values: list[DictValue]
     names = [moving[value][1] for value in values]
     base = _base(node)
     text = context.source(node, module)
-    if base is None or any(value not in moving for value in context.project.values(base)):
+    if base is None or any(not _is_read(value, moving) for value in context.project.values(base)):
         context.manual(node, module, sites, "MR604", f"`{text}` also reads something else")
     elif key != "type":
         _nested(context, node, module, sites)
@@ -44,6 +44,13 @@ def _read(context: Context, node: cst.CSTNode, key: str, values: list[DictValue]
         context.manual(node, module, sites, "MR604", f"`{text}` has several names for text now")
     else:
         _type(context, node, module, sites, names[0])
+
+
+def _is_read(value: Value, moving: Moving) -> bool:
+    """Whether the rule knows what a read gives: a text has no keys, and reading one raises as before."""
+    if isinstance(value, Typed):
+        return value.type == "str"
+    return value in moving or (isinstance(value, Const) and isinstance(value.value, (str, type(None))))
 
 
 def _base(node: cst.CSTNode) -> cst.BaseExpression | None:

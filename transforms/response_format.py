@@ -15,7 +15,7 @@ from ..know.models import OMITTED
 from ..know.modules import Module
 from .actions import Action, act, rename_key
 from .context import Context, Keyword, constants, is_none
-from .snippets import expr, operand
+from .snippets import entry, expr, operand
 from .splice import around, splice
 
 NONE, TEXT, JSON, SCHEMA, MODEL = "none", "text", "json_object", "json_schema", "model"
@@ -92,9 +92,12 @@ def _kind_of_dict(value: DictValue) -> str:
     if set(value.places) - {"type", "json_schema"}:
         return "the format has keys that are not known"
     inner = value.fields.get("json_schema")
-    if inner is None or not inner.values:
+    schemas = list(inner.values) if inner is not None else []
+    if _is_asked(value):
+        schemas = [schema for schema in schemas if not _is_nothing(schema)]
+    if not schemas:
         return "the schema of the format is not in sight"
-    for schema in inner.values:
+    for schema in schemas:
         if (
             not isinstance(schema, DictValue)
             or schema.others
@@ -105,6 +108,41 @@ def _kind_of_dict(value: DictValue) -> str:
         if "schema" not in schema.places or "name" not in schema.places:
             return "a `json_schema` without `schema` or `name` is refused by the Responses API"
     return SCHEMA
+
+
+def _is_nothing(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _is_asked(value: DictValue) -> bool:
+    """Whether a format is only made where its schema is there: ``if schema is not None: ...``."""
+    written = entry(value.node, "json_schema") if isinstance(value.node, cst.Dict) else None
+    if written is None or not isinstance(written.value, cst.Name):
+        return False
+    inner: cst.CSTNode = value.node
+    for node in value.module.ancestors(value.node):
+        if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+            return False
+        tested = isinstance(node, (cst.If, cst.IfExp)) and node.body is inner
+        if isinstance(node, (cst.If, cst.IfExp)) and tested and _asks_for(node.test, written.value.value):
+            return True
+        inner = node
+    return False
+
+
+def _asks_for(test: cst.BaseExpression, name: str) -> bool:
+    match test:
+        case cst.Name(value=found):
+            return found == name
+        case cst.Comparison(
+            left=cst.Name(value=found),
+            comparisons=[
+                cst.ComparisonTarget(operator=cst.IsNot() | cst.NotEqual(), comparator=cst.Name(value="None"))
+            ],
+        ):
+            return found == name
+        case _:
+            return False
 
 
 # -- the argument ------------------------------------------------------------------------
@@ -170,9 +208,25 @@ def _is_plain_text(place: Place) -> bool:
 def _verbosity(context: Context, site: Site) -> cst.BaseExpression | None:
     """The value of ``verbosity``, to be written into ``text``."""
     for item in context.request(site).written("verbosity"):
-        if isinstance(item.place.node, cst.Arg) and not is_none(item.place.var):
+        if isinstance(item.place.node, (cst.Arg, cst.DictElement)) and not is_none(item.place.var):
             return item.place.node.value
     return None
+
+
+def takes_verbosity(context: Context, site: Site) -> bool:
+    """Whether ``verbosity`` stands where the format can take it: at the call, or beside it in a dict."""
+    request = context.request(site)
+    levels, formats = request.written("verbosity"), request.written("response_format")
+    if all(isinstance(item.place.node, cst.Arg) for item in levels):
+        return True
+    holder = levels[0].holder
+    return (
+        len(levels) == len(formats) == 1
+        and holder is not None
+        and holder is formats[0].holder
+        and levels[0].place.how == formats[0].place.how == "literal"
+        and len(context.senders(holder)) == 1
+    )
 
 
 def _argument(context: Context, site: Site, item: Keyword, verbosity: cst.BaseExpression | None) -> None:
