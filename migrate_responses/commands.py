@@ -308,7 +308,7 @@ def engine(jobs: int | None) -> Migrate:
 
     def migrate(sources: Any, settings: Any, writable: Any) -> Any:
         from migrate_responses.jobs import default
-        from migrate_responses.run import migrate
+        from migrate_responses.shares import migrate
 
         return migrate(sources, settings, writable, jobs or default())
 

@@ -1,17 +1,15 @@
-"""The pipeline over a project: parse, know, decide, rewrite. Pure: bytes in, results out."""
+"""The pipeline over one part of a project: parse, know, decide, rewrite. Pure: bytes in, results out."""
 
 from __future__ import annotations
 
 import ast
 import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TypeVar
 
 import libcst as cst
 
 from . import progress
-from .components import components
 from .config import Settings
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
@@ -19,18 +17,17 @@ from .decide.flows import Flow, causes, flows
 from .decide.keys import hard_coded
 from .decide.lookalikes import Leftover, leftovers
 from .decide.plan import Edit, Plan, Reason
-from .documents.edge import Documents
 from .documents.names import inert_lines
-from .jobs import spread
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
 from .parsing import understood
-from .places import Places, breakdown, next_step, sentence, unwritten
+from .places import Places, next_step, sentence, unwritten
 from .programs import split
-from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict, joined
-from .room import make_room, uncollected, with_deep_stack
+from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict
+from .room import make_room, uncollected
 from .secrets import masked
+from .shares import migrate as migrate
 from .source import Source, with_ending
 from .suppress import is_suppressed, left_out, misspelt
 from .traces import scope_of, trace
@@ -42,34 +39,6 @@ from .transforms.tested import at
 from .visible import visible
 
 _Kept = TypeVar("_Kept")
-
-
-def migrate(
-    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None = None, jobs: int = 1
-) -> Results:
-    """Migrate a project.
-
-    ``sources`` maps paths (relative, with slashes) to the bytes of all files to look at; of these
-    only the ones in ``writable`` (all, without it) may change. Nothing is read, written or run. A
-    file that cannot be parsed is an error in the results and does not stop the others. With
-    several ``jobs``, a project that consists of independent parts is shared out to as many processes,
-    with the same results.
-    """
-    documents = Documents(sources)
-    paths = documents.writable(writable)
-    parts = components(documents.python)
-    work = partial(_results_of, settings=settings, writable=paths)
-    found = spread(work, parts, jobs, lambda done: progress.note("following the calls", done, len(parts)))
-    return documents.results(joined([results for results_of_part in found for results in results_of_part]))
-
-
-def _results_of(
-    sources: Mapping[str, bytes], settings: Settings, writable: Container[str] | None
-) -> list[Results]:
-    try:
-        return with_deep_stack(lambda: looks(sources, settings, writable, lambda _, results: results))
-    except Exception as error:  # a fault of this tool, which is told of, and stops no other files
-        return [Results(errors=breakdown(sources, error))]
 
 
 def looks(

@@ -32,10 +32,10 @@ HEAVY = {"libcst", "rich", "pathspec", "multiprocessing", "concurrent.futures", 
 NEVER = {"libcst.matchers", "libcst.codemod", "libcst.tool"}
 
 
-def _loaded(*arguments: str) -> set[str]:
-    """The modules that a run of the command line loads."""
+def _loaded(*arguments: str, first: str = "") -> set[str]:
+    """The modules that a run of the command line loads, after the statement ``first``."""
     code = (
-        "import sys\nfrom migrate_responses.cli import cli\n"
+        f"import sys\nfrom migrate_responses.cli import cli\n{first}\n"
         f"try:\n    cli.main({list(arguments)!r}, prog_name='x', standalone_mode=False)\n"
         "except SystemExit:\n    pass\n"
         "print('\\n' + ' '.join(sys.modules))"
@@ -74,6 +74,16 @@ def test_a_migration_needs_no_slow_part_of_libcst(tmp_path: Path) -> None:
     assert not loaded & NEVER
     assert "multiprocessing" not in loaded  # other processes are for large projects
     assert "markdown_it" not in loaded  # nor are there texts
+
+
+def test_who_shares_out_the_work_parses_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_bytes(HEAD + CALL)
+    few = "from migrate_responses import jobs\njobs._WORTH = 0"
+    loaded = _loaded("check", "--jobs", "2", str(tmp_path), first=few)
+    assert "concurrent.futures" in loaded
+    assert not loaded & {"libcst", "migrate_responses.run"}
 
 
 def test_the_parser_does_not_check_its_own_nodes_and_edits_do() -> None:

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-import libcst as cst
-
 from . import names
 
 _SPELLED = re.compile(r"\w[\w.\[\]()]*\.chat\.completions\.\w+(?:\.\w+)*")
@@ -91,6 +89,8 @@ def parses(text: str) -> bool:
             warnings.simplefilter("ignore")  # invalid escapes and the like are the author's
             ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        import libcst as cst
+
         try:
             cst.parse_module(text)  # a syntax newer than the Python that runs this tool
         except (cst.ParserSyntaxError, ValueError, RecursionError):
