@@ -123,7 +123,7 @@ def _called_back(call: str) -> Wrap:
     return wrap
 
 
-# What is read: {r} the answer, {c} its choice, {m} its message, {t} its text.
+# What is read: {r} the answer, {c} its choice, {m} its message, {t} its text, {u} its usage.
 READINGS: dict[str, Lines] = {
     "print": ["print({t})"],
     "or": ['print({t} or "nothing")'],
@@ -132,8 +132,8 @@ READINGS: dict[str, Lines] = {
     "none": ["if {t} is None:", '    print("none")', "else:", "    print(len({t}))"],
     "not_none": ["text = {t}", "if text is not None:", "    print(text.split())"],
     "truth": ["text = {t}", "print(text if text else 0)"],
-    "row": ['row = {{"text": {t}, "tokens": {r}.usage.total_tokens}}', "print(row)"],
-    "pair": ["text, tokens = {t}, {r}.usage.prompt_tokens", "print(text, tokens)"],
+    "row": ['row = {{"text": {t}, "tokens": {u}.total_tokens}}', "print(row)"],
+    "pair": ["text, tokens = {t}, {u}.prompt_tokens", "print(text, tokens)"],
     "json": ["import json", 'print(json.dumps({{"text": {t}, "id": {r}.id}}))'],
     "listed": ["texts = [choice.message.content for choice in {r}.choices]", "print(texts)"],
     "joined": ['print("".join(choice.message.content or "" for choice in {r}.choices))'],
@@ -153,17 +153,17 @@ READINGS: dict[str, Lines] = {
         '        print("bad")', "    case other:", '        print("else")',
     ],
     "finish_bare": ["print({c}.finish_reason)"],
-    "usage": ["print({r}.usage.prompt_tokens, {r}.usage.completion_tokens)"],
-    "usage_if": ["usage = {r}.usage", "if usage:", "    print(usage.prompt_tokens + usage.completion_tokens)"],
-    "usage_and": ["print({r}.usage and {r}.usage.total_tokens)"],
+    "usage": ["print({u}.prompt_tokens, {u}.completion_tokens)"],
+    "usage_if": ["usage = {u}", "if usage:", "    print(usage.prompt_tokens + usage.completion_tokens)"],
+    "usage_and": ["print({u} and {u}.total_tokens)"],
     "usage_details": [
-        "details = {r}.usage.prompt_tokens_details", "print(details.cached_tokens if details else 0)",
-        "print({r}.usage.completion_tokens_details.reasoning_tokens)",
+        "details = {u}.prompt_tokens_details", "print(details.cached_tokens if details else 0)",
+        "print({u}.completion_tokens_details.reasoning_tokens)",
     ],
-    "usage_row": ['print(dict(prompt={r}.usage.prompt_tokens, answer={r}.usage.completion_tokens))'],
-    "usage_getattr": ['print(getattr({r}.usage, "completion_tokens", 0))'],
-    "usage_sum": ["total = 0", "total += {r}.usage.total_tokens if {r}.usage else 0", "print(total)"],
-    "usage_dump": ['print({r}.usage.model_dump()["prompt_tokens"])'],
+    "usage_row": ['print(dict(prompt={u}.prompt_tokens, answer={u}.completion_tokens))'],
+    "usage_getattr": ['print(getattr({u}, "completion_tokens", 0))'],
+    "usage_sum": ["total = 0", "total += {u}.total_tokens if {u} else 0", "print(total)"],
+    "usage_dump": ['print({u}.model_dump()["prompt_tokens"])'],
     "ids": ["print({r}.id, {r}.model)"],
     "created": ["print({r}.created > 0)"],
     "role": ["print({m}.role, {t})"],
@@ -191,10 +191,10 @@ READINGS: dict[str, Lines] = {
     "collected": ["texts = []", "texts.append({t})", "print(texts, texts[0])"],
     "keyed": ["seen = {{}}", "seen[{r}.id] = {t}", "print(list(seen.values()))"],
     "percent": ['print("%s by %s" % ({t}, {r}.model))'],
-    "format": ['print("{{}} ({{}})".format({t}, {r}.usage.total_tokens))'],
+    "format": ['print("{{}} ({{}})".format({t}, {u}.total_tokens))'],
     "shown": ['import sys', 'sys.stdout.write(str({t}) + "\\n")'],
     "lambda": ["show = lambda value: print(value.choices[0].message.content)", "show({r})"],
-    "sorted": ["print(sorted([{r}.usage.prompt_tokens, {r}.usage.completion_tokens]))"],
+    "sorted": ["print(sorted([{u}.prompt_tokens, {u}.completion_tokens]))"],
     "ternary": ['label = "cut" if {c}.finish_reason == "length" else "whole"', "print(label)"],
     "flag": ['done = {c}.finish_reason == "stop" and bool({t})', "print(done)"],
     "getattr": ['print(getattr({m}, "content", None))'],
@@ -202,7 +202,7 @@ READINGS: dict[str, Lines] = {
 }  # fmt: skip
 _FUNCTIONS: dict[str, tuple[Lines, str]] = {
     "text_of": (["def text_of(answer):", "    return answer.choices[0].message.content"], "print(text_of({r}))"),
-    "tokens_of": (["def tokens_of(usage):", "    return usage.prompt_tokens, usage.completion_tokens"], "print(tokens_of({r}.usage))"),
+    "tokens_of": (["def tokens_of(usage):", "    return usage.prompt_tokens, usage.completion_tokens"], "print(tokens_of({u}))"),
     "is_done": (["def is_done(choice):", '    return choice.finish_reason == "stop"'], "print(is_done({c}))"),
     "summary": (
         ["def summary(answer):", "    message = answer.choices[0].message",
@@ -216,24 +216,95 @@ _FUNCTIONS: dict[str, tuple[Lines, str]] = {
 }  # fmt: skip
 
 
+# Ways of a part of the answer, inside the code that reads it: lines, and where the part {x} is afterwards.
+_WAYS: dict[str, tuple[Lines, str]] = {
+    "name": (["part = {x}"], "part"),
+    "dict": (["box = {{'part': {x}}}"], "box['part']"),
+    "dict_call": (["box = dict(part={x}, size=1)"], "box['part']"),
+    "stored": (["box = {{}}", "box['part'] = {x}"], "box['part']"),
+    "updated": (["box = {{'size': 1}}", "box.update(part={x})"], "box['part']"),
+    "got": (["box = {{'part': {x}}}", "part = box.get('part')"], "part"),
+    "list": (["parts = [{x}]"], "parts[0]"),
+    "last": (["parts = []", "parts.append({x})"], "parts[-1]"),
+    "tuple": (["part, size = {x}, 1"], "part"),
+    "nested": (["(part, size), rest = ({x}, 1), 2"], "part"),
+    "lambda": (["same = lambda value: value", "part = same({x})"], "part"),
+    "called": (["part = (lambda: {x})()"], "part"),
+    "next": (["part = next(iter([{x}]))"], "part"),
+    "comprehension": (["part = [value for value in [{x}]][0]"], "part"),
+    "dict_comprehension": (["box = {{name: value for name, value in [('a', {x})]}}"], "box['a']"),
+    "namespace": (["from types import SimpleNamespace", "holder = SimpleNamespace(part={x})"], "holder.part"),
+    "class": (["class Holder:", "    part = None", "Holder.part = {x}"], "Holder.part"),
+    "instance": (
+        ["class Holder:", "    def __init__(self, part):", "        self.part = part", "holder = Holder({x})"], "holder.part",
+    ),
+    "property": (
+        ["class Holder:", "    def __init__(self, part):", "        self._part = part", "    @property",
+         "    def part(self):", "        return self._part", "holder = Holder({x})"],
+        "holder.part",
+    ),
+    "conditional": (["part = {x} if {r} else None"], "part"),
+    "or": (["part = None or {x}"], "part"),
+    "starred": (["part, *rest = [{x}]"], "part"),
+    "default": (["def shown(part={x}):", "    return part", "part = shown()"], "part"),
+    "keywords": (["def shown(**kw):", "    return kw['part']", "part = shown(part={x})"], "part"),
+    "arguments": (["def shown(*args):", "    return args[0]", "part = shown({x})"], "part"),
+    "splat": (["def shown(part, size):", "    return part", "part = shown(**{{'part': {x}, 'size': 1}})"], "part"),
+    "generator": (["def each():", "    yield {x}", "part = list(each())[0]"], "part"),
+    "zip": (["for part, size in zip([{x}], [1]):", "    pass"], "part"),
+    "map": (["part = list(map(lambda value: value, [{x}]))[0]"], "part"),
+    "sorted": (["part = sorted([{x}], key=lambda value: 1)[0]"], "part"),
+    "walrus": (["if (part := {x}) is not None:", "    pass"], "part"),
+    "partial": (["from functools import partial", "shown = partial(lambda value, size: value, {x})", "part = shown(1)"], "part"),
+    "reduce": (["from functools import reduce", "part = reduce(lambda one, other: other, [{x}], None)"], "part"),
+    "setattr": (["class Holder:", "    pass", "holder = Holder()", "setattr(holder, 'part', {x})"], "getattr(holder, 'part')"),
+    "enumerate": (["for number, part in enumerate([{x}]):", "    pass"], "part"),
+    "slice": (["parts = [{x}, {x}][1:]"], "parts[0]"),
+    "copied": (["import copy", "part = copy.copy({x})"], "part"),
+    "match": (["match [{x}]:", "    case [part]:", "        pass"], "part"),
+    "setdefault": (["box = {{}}", "part = box.setdefault('part', {x})"], "part"),
+    "pop": (["parts = [{x}]", "part = parts.pop()"], "part"),
+    "try": (["try:", "    part = {x}", "except Exception:", "    part = None"], "part"),
+    "queue": (["from queue import Queue", "queue = Queue()", "queue.put({x})", "part = queue.get()"], "part"),
+    "context": (
+        ["from contextlib import contextmanager", "@contextmanager", "def held():", "    yield {x}", "with held() as part:", "    pass"],
+        "part",
+    ),
+}  # fmt: skip
+
+
+def routed(w: Writer, part: str, r: str) -> tuple[Lines, str]:
+    """A part of the answer on a way of its own."""
+    name = w.pick(*_WAYS)
+    w.pieces.append(f"way:{name}")
+    lines, end = _WAYS[name]
+    return [line.format(x=part, r=r) for line in lines], end
+
+
 def readings(w: Writer, r: str, least: int = 1, most: int = 3) -> Lines:
     """Lines of ``main.py`` that read the answer ``r``."""
     lines: Lines = []
-    c, m, t = f"{r}.choices[0]", f"{r}.choices[0].message", f"{r}.choices[0].message.content"
-    alias = w.draw_int(5)
-    if alias == 1:
-        lines, c, m = [f"choice = {c}"], "choice", "choice.message"
-    elif alias == 2:
-        lines, m = [f"message = {m}"], "message"
-    elif alias == 3:
-        lines = [f"content = {t}"]
-    t = "content" if alias == 3 else f"{m}.content"
+    c, m, t, u = f"{r}.choices[0]", f"{r}.choices[0].message", "", f"{r}.usage"
+    match w.draw_int(9):
+        case 1:
+            lines, c, m = [f"choice = {c}"], "choice", "choice.message"
+        case 2:
+            lines, m = [f"message = {m}"], "message"
+        case 3:
+            lines, t = [f"content = {m}.content"], "content"
+        case 4:
+            lines, c = routed(w, c, r)
+            m = f"{c}.message"
+        case 5:
+            lines, m = routed(w, m, r)
+        case 6:
+            lines, t = routed(w, f"{m}.content", r)
+        case 7:
+            lines, u = routed(w, u, r)
+    t = t or f"{m}.content"
     for name in w.some([*READINGS, *_FUNCTIONS], least, most):
         w.pieces.append(f"reads:{name}")
-        if name in _FUNCTIONS:
-            body, use = _FUNCTIONS[name]
-            w.add("main", *(line.format() for line in body), "", "")
-            lines.append(use.format(r=r, c=c, m=m, t=t))
-        else:
-            lines += [line.format(r=r, c=c, m=m, t=t) for line in READINGS[name]]
+        body, use = _FUNCTIONS.get(name, ([], ""))
+        w.add("main", *(line.format() for line in body), *(["", ""] if body else []))
+        lines += [line.format(r=r, c=c, m=m, t=t, u=u) for line in ([use] if body else READINGS[name])]
     return lines
