@@ -1,6 +1,6 @@
 """A small operations assistant, written against Chat Completions.
 
-    migrate-responses diff examples/
+migrate-responses diff examples/
 """
 
 import json

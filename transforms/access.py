@@ -10,6 +10,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..documents.names import DESCRIBED
+from ..know.graph import Var
 from ..know.kinds import (
     DUMPS,
     JSON_DUMPS,
@@ -107,8 +108,25 @@ def plan(context: Context) -> None:
             _use(context, node, module, shapes)
         if isinstance(node, cst.Call) and any(shape.form == "dict" for shape in shapes):
             _loads(context, node, module, shapes)
+    for pattern, module, subject in context.project.patterns:
+        _matched(context, pattern, module, subject)
     for site in context.sites:
         _escapes(context, site)
+
+
+def _matched(context: Context, pattern: cst.CSTNode, module: Module, subject: Var) -> None:
+    """A pattern looks into a part of the answer."""
+    if not isinstance(pattern, (cst.MatchClass, cst.MatchSequence, cst.MatchMapping, cst.MatchValue)):
+        return
+    shapes = [value for value in subject.values if isinstance(value, Shape) and value.kind in STRUCTURAL]
+    if isinstance(pattern, cst.MatchValue) and not any(
+        isinstance(outer, cst.MatchClass) for outer in module.ancestors(pattern)
+    ):
+        shapes = [shape for shape in shapes if shape.kind is not Kind.FINISH]  # a string stays one
+    if shapes:
+        text = context.source(pattern, module)
+        sites = {shape.site for shape in shapes}
+        context.manual(pattern, module, sites, "MR309", f"`case {text}` looks into the answer")
 
 
 def _stored_names(context: Context) -> set[str]:

@@ -12,7 +12,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Value
-from ..know.modules import Module
+from ..know.modules import Module, walk
 from .context import Context, constants
 from .none_text import is_kept_by_object
 from .only_kind import only_kind
@@ -274,6 +274,8 @@ def test_of(reasons: list[str], positive: bool, tools: bool) -> str:
 def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
     parent = module.parents.get(node)
     if truth_tested(module, node):
+        if any(isinstance(inner, cst.NamedExpr) for inner in walk(node)):
+            return  # what it is now is true as well, and has the name
         context.edit(node, module, sites, lambda o, u: cst.Name("True"), "MR311")
         return
     if isinstance(parent, cst.Match):
@@ -294,6 +296,12 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
     ):
         context.unsafe(parent, module, sites, "MR302", "with a forced function the old answer said `stop`")
     text = test_of(reasons, positive, tools)
+    named = any(isinstance(inner, cst.NamedExpr) for inner in walk(node))
+    if named and text in ("True", "False"):
+        if reasons != ["None"]:  # it is not None now either
+            detail = f"`{context.source(parent, module)}` gives a name to what is not read any more"
+            context.manual(parent, module, sites, "MR302", detail)
+        return
     if " and " in text and not is_simple_response(node):
         context.manual(parent, module, sites, "MR302", f"give `{context.source(node, module)}` a name first")
         return

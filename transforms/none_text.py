@@ -108,6 +108,10 @@ def _listen(context: Context) -> Told:
                     both |= sites  # others put their own empty texts there
             elif isinstance(other, cst.SimpleString) and other.evaluated_value == "":
                 empties |= sites
+    for pattern, _, subject in context.project.patterns:
+        if isinstance(pattern, (cst.MatchSingleton, cst.MatchClass)):
+            texts = [value for value in subject.values if isinstance(value, Shape)]
+            both |= {shape.site for shape in texts if shape.kind is Kind.CONTENT}
     for site in nones & empties:
         detail = 'the code tells None from "", and an answer without text is "" now'
         context.unsafe(site.node, site.module, [site], "MR310", detail)

@@ -9,13 +9,14 @@ import libcst as cst
 
 from . import modules as syntax
 from .definitions import Definitions
-from .expressions import Env, Expressions
+from .expressions import Env
 from .graph import Var
 from .kinds import Alias, DictValue, Unknown, Value
 from .narrowing import narrow
+from .patterns import Patterns
 
 
-class Builder(Expressions):
+class Builder(Patterns):
     """Builds the constraints of one module, statement by statement.
 
     ``block`` returns whether the end of the block can be reached; ``self.env`` is what holds there.
@@ -365,21 +366,13 @@ class Builder(Expressions):
         ends: list[Env] = [before]
         for case in node.cases:
             self.env = dict(before)
-            self._pattern(case.pattern, subject)
+            self.pattern(case.pattern, subject)
             if case.guard is not None:
                 self.expression(case.guard)
             if self._suite(case.body):
                 ends.append(self.env)
         self._join(ends)
         return True
-
-    def _pattern(self, pattern: cst.CSTNode, subject: Var) -> None:
-        for node in syntax.walk(pattern):
-            if isinstance(node, cst.MatchValue):
-                self.expression(node.value)
-        for name in syntax.bound_in([pattern]):
-            whole = isinstance(pattern, cst.MatchAs)
-            self.bind(name, subject if whole else self._new(Unknown("a match pattern", pattern)))
 
 
 def _is_true(node: cst.BaseExpression) -> bool:

@@ -34,6 +34,7 @@ class Heap(ABC):
         self.vars: dict[cst.CSTNode, Var] = {}
         self.built: dict[cst.CSTNode, DictValue | SeqValue] = {}
         self.sent: dict[SeqValue, Var] = {}  # what is sent into a generator
+        self.patterns: list[tuple[cst.CSTNode, Module, Var]] = []  # of match statements, with what they meet
         self.unread: list[tuple[DictValue, Var, Var]] = []  # reads under keys of which nothing is known
 
     def fresh(self, *values: Value) -> Var:
@@ -171,6 +172,14 @@ class Heap(ABC):
                 self.solver.add(call.result, [listing])
             case _:
                 pass
+
+    def looked_up(self, source: Var, key: Var) -> Var:
+        """What the dicts in ``source`` have under ``key``."""
+        found = Var()
+        self.solver.watch(
+            source, lambda value: self._read(value, key, found) if isinstance(value, DictValue) else None
+        )
+        return found
 
     def _read(self, owner: DictValue, key: Var, result: Var) -> None:
         def on(found: Value) -> None:
