@@ -11,7 +11,7 @@ from . import modules as syntax
 from .definitions import Definitions
 from .expressions import Env
 from .graph import Var
-from .kinds import Alias, DictValue, Unknown, Value
+from .kinds import Alias, DictValue, Value
 from .narrowing import narrow
 from .patterns import Patterns
 

@@ -47,7 +47,7 @@ class Patterns(Expressions):
                 return
 
     def _field(self, pattern: cst.MatchClass, subject: Var, field: int | str) -> Var:
-        """What a class pattern takes out of ``subject``: an attribute, by its name or by the order of fields."""
+        """What a class pattern takes out of ``subject``: an attribute, by name or by the order of fields."""
         var = Var()
 
         def on(value: Value) -> None:
