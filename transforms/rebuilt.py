@@ -157,8 +157,14 @@ def _name_in(context: Context, value: cst.BaseExpression, module: Module) -> cst
             return _name_in(context, source, module)
         case cst.BooleanOperation(operator=cst.Or(), left=left):
             return _name_in(context, left, module)
-        case cst.Dict(elements=[cst.DictElement(value=cst.Attribute(value=part)), *_]):
-            return _name_in(context, part, module)
+        case cst.Dict(elements=elements):
+            roots = [_name_in(context, element.value, module) for element in elements]
+            found = [name for name in roots if name is not None]
+            return found[0] if len({name.value for name in found}) == 1 else None
+        case cst.Attribute(value=base) if any(
+            shape.kind is Kind.FUNCTION_CALL for shape in context.project.shapes(base)
+        ):
+            return _name_in(context, base, module)
         case cst.Attribute(value=base) if any(
             shape.kind is Kind.MESSAGE for shape in context.project.shapes(base)
         ):
@@ -169,9 +175,9 @@ def _name_in(context: Context, value: cst.BaseExpression, module: Module) -> cst
             bound = list(bindings(scope, name))
             statement = module.parents.get(bound[0]) if len(bound) == 1 else None
             if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
-                found = _name_in(context, statement.value, module)
-                if found is not None and len(list(bindings(scope, found.value))) == 1:
-                    return found
+                holder = _name_in(context, statement.value, module)
+                if holder is not None and len(list(bindings(scope, holder.value))) == 1:
+                    return holder
             return None
         case _:
             return None
