@@ -54,6 +54,8 @@ class Screen:
             (self.shown(part), "") if isinstance(part, str) else (self.shown(part[0]), part[1])
             for part in parts
         ]
+        if pieces and pieces[0][0].lstrip().startswith("::"):  # GitHub's runners take the line for a command
+            pieces[0] = (pieces[0][0].replace("::", "\\x3a:", 1), pieces[0][1])
         wrapped = hang is not None and self.is_terminal
         if not self.colour:
             text = "".join(piece for piece, _ in pieces)
