@@ -35,7 +35,8 @@ try:
     cli.cli.main(["apply", "-q", {warm!r}], standalone_mode=False)
 except SystemExit:
     pass
-import subprocess, traceback
+import shutil, subprocess, traceback
+shutil.rmtree({warm!r})
 from migrate_responses import write
 from migrate_responses.show import next_steps
 write.done = False
