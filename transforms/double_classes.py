@@ -302,10 +302,24 @@ class Fakes:
             new: cst.BaseExpression = field.value
         else:
             opened = self._opened(field.value)
-            if opened is None or opened.keys() != {"completions"}:
+            if opened is not None and opened.keys() == {"completions"}:
+                new = opened["completions"]
+            elif (own := self._own(field.value)) is not None and "completions" in self._fields(own):
+                self._step_of(field, own)
                 return
-            new = opened["completions"]
+            else:
+                return
         self.consumed.add(field.value)
+        self.known.update(syntax.walk(field.node))
+        self._edit(field.node, assigned("responses", new))
+
+    def _step_of(self, field: Field, own: cst.ClassDef) -> None:
+        """``self.chat = FakeChat(x)`` -> ``self.responses = FakeChat(x).completions``, if it does more."""
+        assert field.value is not None
+        new = cst.Attribute(field.value, cst.Name("completions"))
+        for inner in syntax.walk(own):
+            if isinstance(inner, cst.Attribute) and inner.attr.value == "completions":
+                self.known.add(inner)
         self.known.update(syntax.walk(field.node))
         self._edit(field.node, assigned("responses", new))
 

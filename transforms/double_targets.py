@@ -26,6 +26,11 @@ RECORDS = frozenset(
     {"call_args", "await_args", "call_args_list", "await_args_list", "mock_calls", "method_calls"}
 )
 _METHODS = frozenset({"create", "parse", "stream"})
+# Other parts of a client that have such methods.
+_OTHERS = frozenset(
+    "embeddings images speech transcriptions translations moderations files batches jobs assistants threads"
+    " runs vector_stores uploads conversations responses".split()
+)
 _TELLING = re.compile(r"create|complet|openai|gpt|llm|chat", re.IGNORECASE)
 _DEPTH = 4  # how many names are followed back
 
@@ -43,6 +48,10 @@ class Targets:
         if any(inner in self._known for inner in syntax.walk(node)):
             return True
         match node:
+            case cst.Attribute(
+                value=cst.Attribute(attr=cst.Name(value=other)), attr=cst.Name(value=name)
+            ) if name in _METHODS and other in _OTHERS:
+                return False
             case cst.Attribute(attr=cst.Name(value=name)) if name in _METHODS:
                 return True
             case cst.Name() | cst.Attribute():
