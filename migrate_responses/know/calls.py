@@ -190,10 +190,18 @@ class Calls(Semantics):
                 self.enter_function(found, quiet, cls.instance)
 
         self.solver.watch(init, on)
+        self.solver.watch(self.lookup(cls, "__new__"), lambda found: self._make(cls, found, call))
         for base in cls.bases:
             self.solver.watch(base, lambda found: self._construct_client(cls, found, call))
         if "__init__" not in cls.members:
             self._fill_fields(cls, call)
+
+    def _make(self, cls: Class, found: Value, call: Invocation) -> None:
+        """``__new__`` may give something else than an instance."""
+        if isinstance(found, Function):
+            made = Invocation(call.node, call.module, call.arguments, Var(), call.scope)
+            self.enter_function(found, made, cls)
+            self.solver.flow(made.result, call.result)
 
     def _fill_fields(self, cls: Class, call: Invocation) -> None:
         """The generated constructor of a dataclass, a named tuple or a pydantic model."""

@@ -31,7 +31,7 @@ from .narrowing import AN_EXCEPTION
 # How a module changes the methods of the SDK that it hands on.
 _PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bsetattr\(")
 # Methods that get the class without being told to.
-_OF_CLASSES = frozenset({"__init_subclass__", "__class_getitem__"})
+_OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
 class Definitions(Foreign):
@@ -255,6 +255,8 @@ class Definitions(Foreign):
         return var
 
     def module_member(self, module: Module, name: str) -> Var:
+        if name not in module.scope.bound and "__getattr__" in module.scope.bound:
+            return self._made_up(module, name)
         if not _stands_in(module):
             return module.scope.any(name)
         var = self._instead.get((module, name))
@@ -262,6 +264,19 @@ class Definitions(Foreign):
             var = self._instead[module, name] = Var()
             self.solver.watch(module.scope.any(name), lambda value: self._pass_off(module, value, var))
         return var
+
+    def _made_up(self, module: Module, name: str) -> Var:
+        """A name that ``__getattr__`` of ``module`` gives: any of those that it does."""
+        var = self._instead.get((module, name))
+        if var is None:
+            var = self._instead[module, name] = Var()
+            self.solver.flow(module.scope.any(name), var)
+            self.solver.watch(module.scope.any("__getattr__"), lambda found: self._made(found, var))
+        return var
+
+    def _made(self, found: Value, target: Var) -> None:
+        if isinstance(found, Function):
+            self.solver.flow(found.result, target)
 
     def _pass_off(self, module: Module, value: Value, target: Var) -> None:
         """What is of the SDK in a module that stands in for it is no longer the SDK's."""

@@ -11,6 +11,7 @@ import libcst as cst
 
 from . import models, others
 from . import modules as syntax
+from .carriers import Carriers
 from .graph import Var
 from .kinds import (
     Alias,
@@ -34,11 +35,11 @@ from .kinds import (
     Unknown,
     Value,
 )
-from .loading import MODULES, Loading
+from .loading import MODULES
 from .modules import Module
 
 
-class Foreign(Loading):
+class Foreign(Carriers):
     """What calling, and being decorated by, something external gives."""
 
     def __init__(self) -> None:
@@ -52,9 +53,10 @@ class Foreign(Loading):
             self._make_client(path, call)
         elif path in models.CLIENT_WRAPPERS:
             self.flow_argument(call, 0)
+        elif self.carry(path, call):
+            pass
         elif path in models.IDENTITY:
             self.flow_argument(call, models.IDENTITY[path])
-            self._default_factory(path, call)
         elif path in models.SEQUENCES:
             for argument in arguments[1:] if path in models.FILTERS else arguments:
                 if argument.keyword in (None, "*"):
@@ -129,15 +131,6 @@ class Foreign(Loading):
         positional = [item for item in call.arguments if item.keyword is None]
         if 0 <= position < len(positional):
             self.solver.flow(positional[position].var, call.result)
-
-    def _default_factory(self, path: str, call: Invocation) -> None:
-        if path != "dataclasses.field":
-            return
-        for item in call.arguments:
-            if item.keyword == "default":
-                self.solver.flow(item.var, call.result)
-            elif item.keyword == "default_factory":
-                self.run_in(call, item.var, [], call.result)
 
     def _context_variable(self, call: Invocation) -> None:
         cell = SeqValue(call.node, call.module, "cell", Var())
@@ -248,7 +241,7 @@ class Foreign(Loading):
                 self.solver.watch(owner.var, on_any)
 
         def on_member(value: Value, name: str) -> None:
-            if isinstance(value, External) and not literal:
+            if isinstance(value, External) and not literal and value.path != "openai":
                 # A walk along a list of names would make all of their combinations.
                 self.solver.add(call.result, [External(f"{value.path.removesuffix('.*')}.*")])
             else:

@@ -66,6 +66,8 @@ class Members(Heap):
             case Class():
                 self._class_member(value, name, target)
             case Super():
+                if name in ("__new__", "__setattr__"):
+                    self.solver.add(target, [External(f"builtins.object.{name}")])
                 for base in value.type.bases:
                     self.solver.watch(base, lambda cls: self._super_member(cls, value.owner, name, target))
                     self._client_base(
@@ -135,6 +137,8 @@ class Members(Heap):
         self.solver.flow(self.instance_field(instance, name), target)
 
         def on(found: Value) -> None:
+            if isinstance(found, Function) and is_setter(found.node):
+                return
             if isinstance(found, Function) and found.bound != "static":
                 if found.bound == "property":
                     self.solver.flow(found.result, target)
@@ -197,7 +201,11 @@ class Members(Heap):
             return
 
         def on(found: Value) -> None:
-            if isinstance(found, Function):
+            if isinstance(found, Function) and is_setter(found.node):
+                return
+            if isinstance(found, Function) and found.bound == "property":
+                self.solver.flow(found.result, target)
+            elif isinstance(found, Function):
                 self.solver.add(target, [Bound(found, owner)])
             else:
                 self.solver.add(target, [found])
@@ -280,6 +288,12 @@ class Members(Heap):
             self.solver.flow(self.external_field(value, name), target)
         self.solver.add(target, [value.step(f".{name}")])
 
+    def _set(self, found: Value, owner: Instance, value: Var) -> None:
+        """``owner.name = value`` where ``found``, a property, has a setter."""
+        if isinstance(found, Function) and is_setter(found.node) and len(found.positional) == 2:
+            self.solver.add(found.parameters[found.positional[0]], [owner])
+            self.solver.flow(value, found.parameters[found.positional[1]])
+
     @abstractmethod
     def module_client(self, node: cst.CSTNode) -> Client:
         """The client that the module ``openai`` itself is."""
@@ -297,6 +311,7 @@ class Members(Heap):
         match owner:
             case Instance():
                 self.solver.flow(value, self.instance_field(owner, name))
+                self.solver.watch(self.lookup(owner.type, name), lambda found: self._set(found, owner, value))
             case Class():
                 self.solver.flow(value, owner.members.setdefault(name, Var()))
                 self.solver.flow(owner.members[name], self.lookup(owner, name))
@@ -310,6 +325,14 @@ class Members(Heap):
                 self.solver.flow(value, self.external_field(owner, name))
             case _:
                 pass
+
+
+def is_setter(node: cst.CSTNode) -> bool:
+    """Whether ``node`` is what ``@name.setter`` decorates."""
+    return isinstance(node, cst.FunctionDef) and any(
+        isinstance(one.decorator, cst.Attribute) and one.decorator.attr.value == "setter"
+        for one in node.decorators
+    )
 
 
 _CONTAINERS = frozenset({Kind.CHOICES, Kind.TOOL_CALLS, Kind.CHUNK_CHOICES, Kind.DELTA_CALLS})

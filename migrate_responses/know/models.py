@@ -60,6 +60,7 @@ IDENTITY: dict[str, int] = {
     "copy.deepcopy": 0,
     "typing.cast": 1,
     "typing_extensions.cast": 1,
+    "weakref.proxy": 0,
     "contextlib.closing": 0,
     "contextlib.aclosing": 0,
     "builtins.iter": 0,
@@ -69,7 +70,6 @@ IDENTITY: dict[str, int] = {
     "functools.lru_cache()": 0,
     "functools.cache": 0,
     "functools.wraps()": 0,
-    "dataclasses.field": -1,
 }
 IDENTITY_METHODS: dict[str, int] = {"run_until_complete": 0, "add_task": 0}
 # They make a task of a coroutine; the method of loops and task groups is known by its name.

@@ -110,7 +110,7 @@ class Project(Definitions):
                 continue
             if found.bound in ("instance", "property"):
                 self.solver.add(found.parameters[found.positional[0]], [cls.instance])
-            elif found.name == "__init_subclass__":
+            elif found.name in ("__init_subclass__", "__new__"):
                 self.solver.add(found.parameters[found.positional[0]], [cls])
 
     def _seed_round(self) -> bool:

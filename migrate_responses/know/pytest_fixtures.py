@@ -53,8 +53,9 @@ class _Fixture:
 
     def reaches(self, module: Module) -> bool:
         """Whether tests of ``module`` can see it."""
-        if self.folder is None:
-            return module is self.module
+        if self.folder is None:  # a file of fixtures is anybody's, one of tests has its own
+            stem = posixpath.basename(self.module.path).removesuffix(".py")
+            return module is self.module or not (stem.startswith("test_") or stem.endswith("_test"))
         return not self.folder or module.path.startswith(f"{self.folder}/")
 
     def argument(self, name: str) -> cst.BaseExpression | None:
@@ -226,9 +227,39 @@ class Fixtures:
         bound = self._imported(module, name)
         if own := [one for one in free if one.module is module or one.function in bound]:
             return own
-        above = [one for one in free if one.folder is not None and one.reaches(module)]
-        longest = max((len(one.folder or "") for one in above), default=0)
-        return [one for one in above if len(one.folder or "") == longest]
+        for conftest in self._conftests(module):
+            bound = self._imported(conftest, name)
+            if own := [one for one in free if one.module is conftest or one.function in bound]:
+                return own
+        return [one for one in free if one.module in self._plugins]
+
+    def _conftests(self, module: Module) -> Iterator[Module]:
+        """The ``conftest.py`` of the folders above ``module``, nearest first."""
+        folder = posixpath.dirname(module.path)
+        while True:
+            found = self._by_path.get(posixpath.join(folder, "conftest.py"))
+            if found is not None:
+                yield found
+            if not folder:
+                return
+            folder = posixpath.dirname(folder)
+
+    @cached_property
+    def _by_path(self) -> dict[str, Module]:
+        return {module.path: module for module in self._project.modules}
+
+    @cached_property
+    def _plugins(self) -> set[Module]:
+        """The modules that ``pytest_plugins`` names anywhere."""
+        found: set[Module] = set()
+        for module in self._project.modules:
+            var = module.scope.names.get("pytest_plugins")
+            for value in list(var.values) if var is not None else ():
+                for name in value.element.values if isinstance(value, SeqValue) else (value,):
+                    if isinstance(name, Const) and isinstance(name.value, str):
+                        plugin = self._project.find_module(module, 0, name.value)
+                        found.update([plugin] if plugin is not None else [])
+        return found
 
     def _imported(self, module: Module, name: str) -> set[Value]:
         """The functions that ``name`` is bound to in ``module``."""
