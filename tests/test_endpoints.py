@@ -350,9 +350,10 @@ def test_instructor_gives_itself_away() -> None:
         f"{HEAD}OpenAI().chat.completions.create(response_model=int, messages=[])\n"
         'OpenAI().chat.completions.create(**{"response_model": int})\n'
         "OpenAI().chat.completions.create(messages=[])\n"
+        'OpenAI().chat.completions.create(messages=[], metadata={"response_model": "int"})\n'
     )
     sites = project(main=source).sites.values()
-    assert [is_instructor_site(site) for site in sites] == [True, True, False]
+    assert [is_instructor_site(site) for site in sites] == [True, True, False, False]
 
 
 def test_each_provider_is_found_by_its_own_hosts() -> None:

@@ -144,6 +144,8 @@ def test_stored_completions() -> None:
         (f"{OPENAI}client.completions.create(prompt='x')\n", ["MR031"]),
         ("from groq import Groq\nGroq().completions.create(prompt='x')\n", []),
         (f"class ChatCompletion:\n    pass\nChatCompletion.create{ARGS}", []),
+        (f"for openai in found():\n    openai.ChatCompletion.create{ARGS}", ["MR030"]),
+        (f"for vendor in found():\n    vendor.ChatCompletion.create{ARGS}", []),
     ],
 )
 def test_older_apis(source: str, expected: list[str]) -> None:
