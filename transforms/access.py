@@ -365,7 +365,7 @@ def _dump(
             method, module, sites, "MR309", f"`{context.source(method, module)}` is not understood"
         )
         return
-    if shapes[0].kind not in RESPONSE | {Kind.USAGE, Kind.PROMPT_DETAILS, Kind.COMPLETION_DETAILS}:
+    if shapes[0].kind not in _DUMPED:
         context.manual(call, module, sites, "MR309", f"`{context.source(call, module)}` is not understood")
         return
     dumped = [value for value in context.project.values(call) if isinstance(value, Shape)]
@@ -410,16 +410,19 @@ def _escapes(context: Context, site: Site) -> None:
                     continue  # the rule for histories judges what leaves with one
                 if escape.to in DESCRIBED:
                     continue  # and the one for code that is not read, what leaves for that
-                _escape(
-                    context,
-                    site,
-                    kind,
-                    escape.node,
-                    escape.module,
-                    escape.way.name,
-                    escape.way.value,
-                    escape.to,
-                )
+                shape = Shape(kind, site, form)
+                way = "ARGUMENT" if _is_no_json(context, shape, escape.to) else escape.way.name
+                verb = "handed to" if way == "ARGUMENT" else escape.way.value
+                _escape(context, site, kind, escape.node, escape.module, way, verb, escape.to)
+
+
+def _is_no_json(context: Context, shape: Shape, to: str) -> bool:
+    """Whether ``json.dumps`` gets something that is not a dump, or is none any more."""
+    dumped = shape.form == "dict" and shape.kind in _DUMPED and not _is_read_by_key(context, shape)
+    return to == "json.dumps" and not dumped and shape.kind is not Kind.FINISH
+
+
+_DUMPED = RESPONSE | {Kind.USAGE, Kind.PROMPT_DETAILS, Kind.COMPLETION_DETAILS}
 
 
 def _escape(

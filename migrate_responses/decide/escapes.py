@@ -168,10 +168,11 @@ class Escapes:
             return
         display = all(name.startswith(_DISPLAY) for name in names) and not _is_filed(call)
         stringify = all(name in ("builtins.str", "builtins.format") for name in names)
+        dumps = all(name == "json.dumps" for name in names)
         for argument in call.arguments:
             node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
             shown = display and not _is_taken_apart(argument, call)
-            if shown or (stringify and self._is_displayed(call.node, call.module)):
+            if shown or ((stringify or dumps) and self._is_displayed(call.node, call.module)):
                 way = Way.DISPLAY
             elif stringify:
                 way = Way.TEXT
@@ -233,6 +234,8 @@ class Escapes:
         """Whether the text made at ``node`` goes straight to something that shows it."""
         for parent in module.ancestors(node):
             if isinstance(parent, cst.Call):
+                if any(arg.keyword is not None and arg.keyword.value == "file" for arg in parent.args):
+                    return False
                 return all(
                     isinstance(callee, External) and callee.path.startswith(_DISPLAY)
                     for callee in self._project.values(parent.func)
