@@ -8,7 +8,7 @@ import sys
 import time
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import libcst as cst
@@ -16,6 +16,9 @@ import pytest
 
 from migrate_responses import run
 from migrate_responses.config import Settings
+from migrate_responses.decide.urls import Text, Texts
+from migrate_responses.know.graph import Var
+from migrate_responses.know.kinds import Value
 from migrate_responses.know.modules import Module
 from migrate_responses.parsing import parse
 from migrate_responses.positions import Positions
@@ -186,3 +189,32 @@ def test_cost_grows_with_size_and_not_faster(make: object, size: int) -> None:
     _seconds(make(size))  # what is loaded and cached at first
     small = min(_seconds(make(size)) for _ in range(2))
     assert _seconds(make(size * 4)) < small * 4 * 3 + 0.5
+
+
+def _ladder(size: int) -> bytes:
+    """Functions in pairs, each of which calls both of the next pair: 2 to the power of ``size`` ways down."""
+    pairs = b"".join(
+        b"def %s%d(model: str):\n    a%d(model)\n    b%d(model)\n\n" % (name, n, n + 1, n + 1)
+        for n in range(size)
+        for name in (b"a", b"b")
+    )
+    last = b"".join(
+        b"def %s%d(model: str):\n    %s\n"
+        % (name, size, CALL.replace(b'"gpt-4o"', b"model").replace(b"\n", b"\n    "))
+        for name in (b"a", b"b")
+    )
+    return HEAD + pairs + last + b'\na0("gpt-4o")\nb0("gpt-4o-mini")\n'
+
+
+def test_texts_are_read_once_however_many_ways_lead_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: Counter[str] = Counter()
+    read = Texts._value
+
+    def count(self: Texts, value: Value, own: str, outer: frozenset[Var]) -> Iterator[Text]:
+        seen["values"] += 1
+        return read(self, value, own, outer)
+
+    monkeypatch.setattr(Texts, "_value", count)
+    results = migrate({"main.py": _ladder(30)}, Settings())
+    assert [site.verdict for site in results.sites] == [Verdict.MIGRATED] * 2
+    assert seen["values"] < 500

@@ -24,13 +24,16 @@ _LOOKS = frozenset({"get", "pop", "setdefault"})
 
 def taken_out(value: DictValue, name: str) -> bool:
     """Whether ``name`` is always gone from ``value``, a function's ``**kwargs``, when it is passed on."""
+    places = value.places.get(name, ())
+    if not any(place.how in ("pop", "delete") for place in places):
+        return False
     function = taker(value)
     if function is None or not isinstance(function.body, cst.IndentedBlock):
         return False
-    if any(place.how in ("literal", "store", "setdefault") for place in value.places.get(name, ())):
+    if any(place.how in ("literal", "store", "setdefault") for place in places):
         return False
     for statement in function.body.body:
-        if any(_always_in(place, statement) for place in value.places.get(name, ())):
+        if any(_always_in(place, statement) for place in places):
             return True
         if _uses(statement, value):
             return False

@@ -17,6 +17,7 @@ from .origins import Origins
 
 GAP = "\0"  # stands for a piece of a text that is not known
 _MANY = 32  # readings of one f-string
+_PATIENCE = 50_000  # values that are looked at for one text
 
 
 @dataclass(frozen=True)
@@ -50,23 +51,60 @@ class Texts:
         self._project = project
         self._origins = origins
         self._parameters: dict[cst.CSTNode, Var] | None = None
+        self._templates: dict[cst.CSTNode, list[tuple[str, str]]] = {}
+        self._cuts = 0  # how often a text turned out to be made of itself
+        self._left = 0  # values to look at before giving up
 
     def read(self, var: Var, own: str = "") -> list[Text]:
         """Everything ``var`` can be, each once."""
+        self._left = _PATIENCE
         found = list(dict.fromkeys(self._read(var, own, frozenset())))
+        if self._left <= 0:
+            found.append(Text(GAP, "a text that is put together in too many ways"))
         unseen = self._origins.unseen(var)
         if unseen is not None:
             found.append(Text(GAP, "a value that could not be followed", unseen))
         return found
 
-    def _read(self, var: Var, own: str, seen: frozenset[Var]) -> Iterator[Text]:
-        if var in seen:
+    def _read(self, var: Var, own: str, outer: frozenset[Var]) -> Iterator[Text]:
+        """What ``var`` can be, through the parameters of callers; ``outer`` is what it is being read for."""
+        if var in outer:
+            self._cuts += 1
             return
-        seen |= {var}
-        for value in list(var.values):
-            yield from self._value(value, own, seen)
+        seen = {var}
+        path = {var: iter(list(var.values))}
+        while path and self._left > 0:
+            current, values = next(reversed(path.items()))
+            for value in values:
+                self._left -= 1
+                parameter = value.node if isinstance(value, Typed) else None
+                if not isinstance(parameter, cst.Param):
+                    inside = outer | path.keys() if isinstance(value, (Env, Typed)) else outer
+                    yield from self._value(value, own, inside)
+                    continue
+                passed = self._passed(parameter)
+                if not passed.values:
+                    yield Text(GAP, f"parameter `{parameter.name.value}`", parameter)
+                elif passed in outer:
+                    self._cuts += 1
+                elif passed not in seen:
+                    seen.add(passed)
+                    path[passed] = iter(list(passed.values))
+                    break
+            else:
+                del path[current]
 
-    def _value(self, value: Value, own: str, seen: frozenset[Var]) -> Iterator[Text]:
+    def _passed(self, parameter: cst.Param) -> Var:
+        """What callers pass for a parameter annotated ``str``."""
+        if self._parameters is None:
+            self._parameters = {
+                item: function.parameters[item.name.value]
+                for function in self._project.functions.values()
+                for item in parameters(function.node.params)
+            }
+        return self._parameters[parameter]
+
+    def _value(self, value: Value, own: str, outer: frozenset[Var]) -> Iterator[Text]:
         match value:
             case Const(value=None) | Const(value=""):
                 yield NOTHING
@@ -75,49 +113,43 @@ class Texts:
             case Const(value=str(text)):
                 yield Text(text, "", value.node)
             case Env():
-                yield from self._environment(value, own, seen)
+                yield from self._environment(value, own, outer)
             case Typed(node=cst.FormattedString() | cst.ConcatenatedString() | cst.BinaryOperation() as node):
-                for text, why in self._template(node, seen):
+                for text, why in self._template(node, outer):
                     yield Text(text, why, node)
-            case Typed(node=cst.Param() as node):
-                yield from self._parameter(node, own, seen)
             case External(path="a computed value"):
                 yield Text(GAP, "a computed string")
             case _:
                 yield Text(GAP, describe(value))
 
-    def _environment(self, value: Env, own: str, seen: frozenset[Var]) -> Iterator[Text]:
-        defaults = list(self._read(value.default, own, seen)) if value.default is not None else []
+    def _environment(self, value: Env, own: str, outer: frozenset[Var]) -> Iterator[Text]:
+        defaults = list(self._read(value.default, own, outer)) if value.default is not None else []
         if value.name and value.name == own:
             yield NOTHING
         else:
             yield Text(GAP, describe(value), value.node, any(item.is_known for item in defaults))
         yield from (item for item in defaults if item.text is not None)
 
-    def _parameter(self, node: cst.Param, own: str, seen: frozenset[Var]) -> Iterator[Text]:
-        """A parameter annotated ``str``: what its callers pass."""
-        if self._parameters is None:
-            self._parameters = {
-                item: function.parameters[item.name.value]
-                for function in self._project.functions.values()
-                for item in parameters(function.node.params)
-            }
-        var = self._parameters[node]
-        if not var.values:
-            yield Text(GAP, f"parameter `{node.name.value}`", node)
-        yield from self._read(var, own, seen)
-
     # -- templates -----------------------------------------------------------------------
 
-    def _template(self, node: cst.CSTNode, seen: frozenset[Var]) -> list[tuple[str, str]]:
+    def _template(self, node: cst.CSTNode, outer: frozenset[Var]) -> list[tuple[str, str]]:
         """The readings of an f-string or a sum, each with what its gaps are."""
+        known = self._templates.get(node)
+        if known is None:
+            cuts = self._cuts
+            known = self._readings(node, outer)
+            if cuts == self._cuts and self._left > 0:  # the same whatever it is read for
+                self._templates[node] = known
+        return known
+
+    def _readings(self, node: cst.CSTNode, outer: frozenset[Var]) -> list[tuple[str, str]]:
         match node:
             case cst.FormattedString():
-                pieces = [self._piece(part, seen) for part in node.parts]
+                pieces = [self._piece(part, outer) for part in node.parts]
             case cst.ConcatenatedString():
-                pieces = [self._template(node.left, seen), self._template(node.right, seen)]
+                pieces = [self._template(node.left, outer), self._template(node.right, outer)]
             case cst.BinaryOperation(operator=cst.Add()):
-                pieces = [self._inner(node.left, seen), self._inner(node.right, seen)]
+                pieces = [self._inner(node.left, outer), self._inner(node.right, outer)]
             case cst.SimpleString():
                 pieces = [[(str(node.evaluated_value), "")]]
             case _:
@@ -127,16 +159,16 @@ class Texts:
             for row in itertools.islice(itertools.product(*pieces), _MANY)
         ]
 
-    def _piece(self, part: cst.BaseFormattedStringContent, seen: frozenset[Var]) -> list[tuple[str, str]]:
+    def _piece(self, part: cst.BaseFormattedStringContent, outer: frozenset[Var]) -> list[tuple[str, str]]:
         if isinstance(part, cst.FormattedStringText):
             return [(part.value.replace("{{", "{").replace("}}", "}"), "")]
         assert isinstance(part, cst.FormattedStringExpression)
-        return self._inner(part.expression, seen)
+        return self._inner(part.expression, outer)
 
-    def _inner(self, node: cst.BaseExpression, seen: frozenset[Var]) -> list[tuple[str, str]]:
+    def _inner(self, node: cst.BaseExpression, outer: frozenset[Var]) -> list[tuple[str, str]]:
         var = self._project.vars.get(node)
         source = cst.Module([]).code_for_node(node)
-        found = list(self._read(var, "", seen)) if var is not None else []
+        found = list(self._read(var, "", outer)) if var is not None else []
         readings = [
             (item.text, f"{item.why} {source}" if item.why else "") for item in found if item.text is not None
         ]

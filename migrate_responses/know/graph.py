@@ -7,7 +7,7 @@ and the fixed point is reached because the values of a program are finitely many
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from .kinds import Const, DictValue, External, Method, SeqValue, Typed, Unknown, Value
 
@@ -28,7 +28,7 @@ _CROWD = Unknown("one of many values")
 class Var:
     """A place that holds values: one definition of a name, an attribute, an expression."""
 
-    __slots__ = ("counts", "filters", "outs", "pending", "values", "watchers")
+    __slots__ = ("counts", "filters", "into", "outs", "pending", "values", "watchers")
 
     def __init__(self) -> None:
         self.values: dict[Value, None] = {}  # a set that keeps insertion order
@@ -37,6 +37,7 @@ class Var:
         self.outs: dict[Var, None] = {}
         self.watchers: list[Watcher] = []
         self.filters: list[tuple[Callable[[Value], bool], Var]] = []
+        self.into: Var | None = None  # who works for it, since both turned out to hold the same
 
 
 class Solver:
@@ -44,6 +45,9 @@ class Solver:
 
     def __init__(self) -> None:
         self._queue: deque[Var] = deque()
+        self._busy: dict[Var, None] = {}  # all variables that ever had values to hand on
+        self._owed: deque[tuple[Watcher, Value]] = deque()
+        self._check = _PATIENCE
         self.steps = 0
 
     @property
@@ -52,6 +56,7 @@ class Solver:
         return self.steps > STEP_LIMIT
 
     def add(self, var: Var, values: Iterable[Value]) -> None:
+        var = _home(var)
         known = var.values
         fresh = [value for value in values if value not in known]
         if fresh:
@@ -64,35 +69,146 @@ class Solver:
 
     def flow(self, source: Var, target: Var) -> None:
         """From now on every value of ``source`` is a value of ``target``."""
+        source, target = _home(source), _home(target)
         if source is not target and target not in source.outs:
             source.outs[target] = None
             self.add(target, list(source.values))
 
     def flow_if(self, source: Var, target: Var, keep: Callable[[Value], bool]) -> None:
         """Like :meth:`flow`, for the values that ``keep`` accepts."""
+        source = _home(source)
         source.filters.append((keep, target))
         self.add(target, [value for value in source.values if keep(value)])
 
     def watch(self, var: Var, watcher: Watcher) -> None:
         """Call ``watcher`` once for each value ``var`` has or will have."""
+        var = _home(var)
         var.watchers.append(watcher)
+        pending = set(var.pending)
         for value in list(var.values):
-            if value not in var.pending:
+            if value not in pending:
                 watcher(value)
 
     def run(self) -> None:
         """Work until the fixed point, or until the bound is hit."""
-        while self._queue and not self.exhausted:
-            var = self._queue.popleft()
-            fresh, var.pending = var.pending, []
-            self.steps += len(fresh) * (1 + len(var.outs) + len(var.watchers))
-            for target in list(var.outs):
-                self.add(target, fresh)
-            for keep, target in list(var.filters):
-                self.add(target, [value for value in fresh if keep(value)])
-            for watcher in list(var.watchers):
-                for value in fresh:
-                    watcher(value)
+        while (self._queue or self._owed) and not self.exhausted:
+            while self._owed:
+                watcher, value = self._owed.popleft()
+                watcher(value)
+            if self._queue:
+                self._hand_on(self._queue.popleft())
+            if self.steps > self._check:
+                self._collapse()
+
+    def _hand_on(self, var: Var) -> None:
+        """Let everybody know of what is new in ``var``."""
+        fresh, var.pending = var.pending, []
+        if not fresh:
+            return
+        self._busy[var] = None
+        self.steps += len(fresh) * (1 + len(var.outs) + len(var.watchers))
+        for target in list(var.outs):
+            self.add(target, fresh)
+        for keep, target in list(var.filters):
+            self.add(target, [value for value in fresh if keep(value)])
+        for watcher in list(var.watchers):
+            for value in fresh:
+                watcher(value)
+
+    # -- cycles --------------------------------------------------------------------------
+
+    def _collapse(self) -> None:
+        """Make one variable of those that all flow to each other: they hold the same in the end.
+
+        In a program where everything reaches everything each value would go around thousands of them.
+        """
+        busy = dict.fromkeys(map(_home, self._busy))
+        edges = len(busy)
+        for var in busy:
+            outs = dict.fromkeys(map(_home, var.outs))
+            outs.pop(var, None)
+            var.outs = outs
+            edges += len(outs)
+        for first, *others in cycles(busy):
+            for other in others:
+                self._merge(other, first)
+        self._busy = dict.fromkeys(map(_home, busy))
+        self._check = self.steps + max(_PATIENCE, edges)  # looking costs no more than was done since
+
+    def _merge(self, var: Var, home: Var) -> None:
+        """``home`` works for ``var`` from now on."""
+        told = set(var.values).difference(var.pending)
+        heard = set(home.values).difference(home.pending)
+        self._owe(home, [value for value in var.values if value in told and value not in heard])
+        self._owe(var, [value for value in home.values if value in heard and value not in told])
+        home.values.update(var.values)
+        waiting = dict.fromkeys([*home.pending, *var.pending])
+        fresh = [value for value in waiting if value not in told and value not in heard]
+        if fresh and not home.pending:
+            self._queue.append(home)
+        home.pending = fresh
+        var.pending = []
+        home.outs.update(var.outs)
+        home.watchers += var.watchers
+        home.filters += var.filters
+        home.counts = None
+        var.into, var.values = home, home.values
+        var.watchers, var.filters = [], []
+
+    def _owe(self, var: Var, values: list[Value]) -> None:
+        """``values``, which others were told of, are still to be told to those who listen to ``var``."""
+        if not values:
+            return
+        for target in var.outs:
+            self.add(target, values)
+        for keep, target in var.filters:
+            self.add(target, [value for value in values if keep(value)])
+        self._owed.extend((watcher, value) for watcher in var.watchers for value in values)
+
+
+_PATIENCE = 200_000  # steps before it is worth while to look for cycles
+
+
+def _home(var: Var) -> Var:
+    """Who works for ``var``: itself, most likely."""
+    while var.into is not None:
+        if var.into.into is not None:
+            var.into = var.into.into
+        var = var.into
+    return var
+
+
+def cycles(variables: Iterable[Var]) -> Iterator[list[Var]]:
+    """The groups of ``variables`` that all flow to each other (Tarjan's algorithm, without recursion)."""
+    order: dict[Var, int] = {}
+    low: dict[Var, int] = {}
+    stack: dict[Var, None] = {}
+    for root in variables:
+        if root in order:
+            continue
+        order[root] = low[root] = len(order)
+        stack[root] = None
+        path = [(root, iter(root.outs))]
+        while path:
+            var, targets = path[-1]
+            for target in targets:
+                if target not in order:
+                    order[target] = low[target] = len(order)
+                    stack[target] = None
+                    path.append((target, iter(target.outs)))
+                    break
+                if target in stack:
+                    low[var] = min(low[var], order[target])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[var])
+                if low[var] == order[var]:
+                    group = []
+                    while not group or group[-1] is not var:
+                        group.append(stack.popitem()[0])
+                    if len(group) > 1:
+                        yield group[::-1]
 
 
 _LIMITS = (CONSTANTS, EXTERNALS, OBJECTS)

@@ -52,20 +52,13 @@ class Heap(ABC):
         if var is None:
             var = owner.fields[key] = Var()
             self.solver.flow(owner.unkeyed, var)
-            for source in owner.merged:
-                self._pour(source, key, var)
+            for poured in list(owner.poured):
+                self.solver.flow(self.field(poured, key), var)
         return var
 
     def new_dict(self, node: cst.CSTNode, module: Module) -> DictValue:
         """A dict that nothing is known of yet."""
         return DictValue(node, module, Var(), Var(), Var())
-
-    def _pour(self, source: Var, key: str, target: Var) -> None:
-        def on(value: Value) -> None:
-            if isinstance(value, DictValue):
-                self.solver.flow(self.field(value, key), target)
-
-        self.solver.watch(source, on)
 
     def merge(self, owner: DictValue, source: Var) -> None:
         """``owner`` gets all entries of the dicts in ``source``."""
@@ -74,13 +67,14 @@ class Heap(ABC):
         owner.merged.append(source)
 
         def on(value: Value) -> None:
-            if isinstance(value, DictValue):
+            if isinstance(value, DictValue) and value not in owner.poured and value is not owner:
+                owner.poured[value] = None
                 self.solver.flow(value.everything, owner.everything)
                 self.solver.flow(value.unkeyed, owner.unkeyed)
+                for key, var in list(owner.fields.items()):
+                    self.solver.flow(self.field(value, key), var)
 
         self.solver.watch(source, on)
-        for key, var in list(owner.fields.items()):
-            self._pour(source, key, var)
 
     def entry(
         self,
@@ -95,7 +89,7 @@ class Heap(ABC):
         place = Place(how, node, module, value)
         if value is not None:
             self.solver.flow(value, owner.everything)
-        if not key.values and not key.pending:
+        if not key.values:
             owner.others.append(place)
             if value is not None:
                 self.solver.flow(value, owner.unkeyed)

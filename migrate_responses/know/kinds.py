@@ -361,6 +361,7 @@ class DictValue(Value):
     places: dict[str, list[Place]] = field(default_factory=dict)
     others: list[Place] = field(default_factory=list)  # entries under computed keys
     merged: list[Var] = field(default_factory=list)  # dicts that were poured into it
+    poured: dict[DictValue, None] = field(default_factory=dict)  # those of them that are known
 
 
 @dataclass(eq=False, repr=False)

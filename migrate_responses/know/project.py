@@ -45,6 +45,7 @@ class Project(Definitions):
     def __init__(self, modules: Sequence[Module]) -> None:
         super().__init__(modules)
         self._seeded: set[Var] = set()
+        self._opened: set[tuple[Var, Var]] = set()  # what flows for want of knowing better
         self._assumed: frozenset[str] = frozenset()
         self.assumed_clients: set[Client] = set()
         self.notes: dict[str, object] = {}  # facts that others derive once
@@ -121,12 +122,14 @@ class Project(Definitions):
                 self.solver.add(result, [Shape(Kind.COMPLETION, site)])
                 changed = True
         for decorator, decorated, result, function in self.undecided_decorators:
-            if not decorator.values and result not in decorated.outs:
+            if not decorator.values and (decorated, result) not in self._opened:
+                self._opened.add((decorated, result))
                 function.escaped = True
                 self.solver.flow(decorated, result)
                 changed = True
         for owner, key, result in self.unread:
-            if not key.values and result not in owner.everything.outs:
+            if not key.values and (owner.everything, result) not in self._opened:
+                self._opened.add((owner.everything, result))
                 self.solver.flow(owner.everything, result)
                 changed = True
         if changed:
