@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import libcst as cst
@@ -127,6 +128,9 @@ class Inspection:
         for left in leftovers(project):
             about = at(context, left.module, left.reason.node)
             if left.reason.code != "MR803" or not about or not migrated.issuperset(about):
+                if project.solver.exhausted and left.reason.code == "MR010":
+                    why = Reason("MR909", Level.MANUAL, self._exhaustion, left.node, left.module)
+                    left = replace(left, reason=why)
                 sites.append(self._leftover(left))
         notes = [
             self._places.diagnostic(reason)
@@ -168,6 +172,10 @@ class Inspection:
 
         return self._rewrite(taken, self._plan, is_free)
 
+    @property
+    def _exhaustion(self) -> str:
+        return f"following the values of {len(self._modules)} files together took too many steps"
+
     # -- deciding ------------------------------------------------------------------------
 
     def _hold_back(self, context: Context) -> None:
@@ -181,7 +189,7 @@ class Inspection:
                     continue  # the rule for doubles has looked at the tests, and decides
                 context.plan.reasons.append((frozenset([site]), reason))
             if context.project.solver.exhausted:
-                context.manual(site.node, site.module, [site], "MR909", "the analysis stopped at its bound")
+                context.manual(site.node, site.module, [site], "MR909", self._exhaustion)
         if self._writable is None:
             return
         for edit in context.plan.edits:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..know.graph import Var
+from ..know.graph import Var, home
 from ..know.kinds import Bound, Class, Function
 from ..know.project import Project
 
@@ -27,7 +27,8 @@ class Origins:
         """
         if self._sources is None:
             self._sources = self._turn()
-        seen, stack = {var}, [var]
+        first = home(var)
+        seen, stack = {first}, [first]
         while stack:
             current = stack.pop()
             if current in self._certain:
@@ -50,11 +51,11 @@ class Origins:
     def _turn(self) -> dict[Var, list[Var]]:
         self._nodes = {var: node for node, var in self._project.vars.items()}
         sources: dict[Var, list[Var]] = {}
-        seen = set(self._roots())
+        seen = set(map(home, self._roots()))
         stack = list(seen)
         while stack:
             var = stack.pop()
-            for target in (*var.outs, *(target for _, target in var.filters)):
+            for target in map(home, (*var.outs, *(target for _, target in var.filters))):
                 sources.setdefault(target, []).append(var)
                 if target not in seen:
                     seen.add(target)

@@ -46,6 +46,7 @@ class Solver:
     def __init__(self) -> None:
         self._queue: deque[Var] = deque()
         self._busy: dict[Var, None] = {}  # all variables that ever had values to hand on
+        self._crews: dict[Var, list[Var]] = {}  # whom a variable works for, besides itself
         self._owed: deque[tuple[Watcher, Value]] = deque()
         self._check = _PATIENCE
         self.steps = 0
@@ -56,7 +57,7 @@ class Solver:
         return self.steps > STEP_LIMIT
 
     def add(self, var: Var, values: Iterable[Value]) -> None:
-        var = _home(var)
+        var = home(var)
         known = var.values
         fresh = [value for value in values if value not in known]
         if fresh:
@@ -69,20 +70,20 @@ class Solver:
 
     def flow(self, source: Var, target: Var) -> None:
         """From now on every value of ``source`` is a value of ``target``."""
-        source, target = _home(source), _home(target)
+        source, target = home(source), home(target)
         if source is not target and target not in source.outs:
             source.outs[target] = None
             self.add(target, list(source.values))
 
     def flow_if(self, source: Var, target: Var, keep: Callable[[Value], bool]) -> None:
         """Like :meth:`flow`, for the values that ``keep`` accepts."""
-        source = _home(source)
+        source = home(source)
         source.filters.append((keep, target))
         self.add(target, [value for value in source.values if keep(value)])
 
     def watch(self, var: Var, watcher: Watcher) -> None:
         """Call ``watcher`` once for each value ``var`` has or will have."""
-        var = _home(var)
+        var = home(var)
         var.watchers.append(watcher)
         pending = set(var.pending)
         for value in list(var.values):
@@ -122,38 +123,41 @@ class Solver:
 
         In a program where everything reaches everything each value would go around thousands of them.
         """
-        busy = dict.fromkeys(map(_home, self._busy))
+        busy = dict.fromkeys(map(home, self._busy))
         edges = len(busy)
         for var in busy:
-            outs = dict.fromkeys(map(_home, var.outs))
+            outs = dict.fromkeys(map(home, var.outs))
             outs.pop(var, None)
             var.outs = outs
             edges += len(outs)
-        for first, *others in cycles(busy):
+        for first, *others in list(cycles(busy)):
             for other in others:
                 self._merge(other, first)
-        self._busy = dict.fromkeys(map(_home, busy))
-        self._check = self.steps + max(_PATIENCE, edges)  # looking costs no more than was done since
+        self._busy = dict.fromkeys(map(home, busy))
+        self._check = self.steps + max(_PATIENCE, 4 * edges)  # looking costs less than what was done since
 
-    def _merge(self, var: Var, home: Var) -> None:
-        """``home`` works for ``var`` from now on."""
+    def _merge(self, var: Var, chief: Var) -> None:
+        """``chief`` works for ``var`` from now on."""
         told = set(var.values).difference(var.pending)
-        heard = set(home.values).difference(home.pending)
-        self._owe(home, [value for value in var.values if value in told and value not in heard])
-        self._owe(var, [value for value in home.values if value in heard and value not in told])
-        home.values.update(var.values)
-        waiting = dict.fromkeys([*home.pending, *var.pending])
-        fresh = [value for value in waiting if value not in told and value not in heard]
-        if fresh and not home.pending:
-            self._queue.append(home)
-        home.pending = fresh
+        heard = set(chief.values).difference(chief.pending)
+        kept = _lumped(chief, [value for value in var.values if value not in chief.values])
+        self._owe(var, [value for value in chief.values if value in heard and value not in told])
+        waiting = dict.fromkeys([*chief.pending, *kept])
+        chief.values.update(dict.fromkeys(kept))
+        if not chief.pending:
+            self._queue.append(chief)
+        chief.pending = [value for value in waiting if value not in told]
+        self._owe(chief, [value for value in waiting if value in told])
         var.pending = []
-        home.outs.update(var.outs)
-        home.watchers += var.watchers
-        home.filters += var.filters
-        home.counts = None
-        var.into, var.values = home, home.values
+        chief.outs.update(var.outs)
+        chief.watchers += var.watchers
+        chief.filters += var.filters
+        var.into = chief
         var.watchers, var.filters = [], []
+        crew = [var, *self._crews.pop(var, ())]
+        for member in crew:
+            member.values = chief.values
+        self._crews.setdefault(chief, []).extend(crew)
 
     def _owe(self, var: Var, values: list[Value]) -> None:
         """``values``, which others were told of, are still to be told to those who listen to ``var``."""
@@ -166,10 +170,10 @@ class Solver:
         self._owed.extend((watcher, value) for watcher in var.watchers for value in values)
 
 
-_PATIENCE = 200_000  # steps before it is worth while to look for cycles
+_PATIENCE = 1_000_000  # steps before it is worth while to look for cycles
 
 
-def _home(var: Var) -> Var:
+def home(var: Var) -> Var:
     """Who works for ``var``: itself, most likely."""
     while var.into is not None:
         if var.into.into is not None:
@@ -191,7 +195,7 @@ def cycles(variables: Iterable[Var]) -> Iterator[list[Var]]:
         path = [(root, iter(root.outs))]
         while path:
             var, targets = path[-1]
-            for target in targets:
+            for target in map(home, targets):
                 if target not in order:
                     order[target] = low[target] = len(order)
                     stack[target] = None
@@ -204,7 +208,7 @@ def cycles(variables: Iterable[Var]) -> Iterator[list[Var]]:
                 if path:
                     low[path[-1][0]] = min(low[path[-1][0]], low[var])
                 if low[var] == order[var]:
-                    group = []
+                    group: list[Var] = []
                     while not group or group[-1] is not var:
                         group.append(stack.popitem()[0])
                     if len(group) > 1:

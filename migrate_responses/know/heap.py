@@ -104,7 +104,8 @@ class Heap(ABC):
                 if value is not None:
                     self.solver.flow(value, self.field(owner, found.value))
                 return
-            self.solver.add(owner.keys, [found])
+            if not _is_unhashable(found):
+                self.solver.add(owner.keys, [found])
             if place not in owner.others:
                 owner.others.append(place)
                 if value is not None:
@@ -288,6 +289,11 @@ class Heap(ABC):
             self.merge(owner, value)
         elif is_text(owner):
             self.solver.add(result, [Typed("str")])
+
+
+def _is_unhashable(value: Value) -> bool:
+    """Whether ``value`` can never be a key."""
+    return isinstance(value, DictValue) or (isinstance(value, SeqValue) and value.type in ("list", "set"))
 
 
 def is_text(value: Value) -> bool:

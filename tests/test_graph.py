@@ -1,0 +1,99 @@
+"""The solver: what it finds does not depend on which variables it takes together on the way."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from migrate_responses.config import Settings
+from migrate_responses.know import graph
+from migrate_responses.know.graph import Solver, Var, cycles
+from migrate_responses.know.kinds import External, Value
+from migrate_responses.results import Verdict
+from migrate_responses.run import migrate
+
+
+def _solved(seed: int, size: int) -> tuple[list[set[Value]], Counter[tuple[int, Value]]]:
+    """A graph made up from ``seed``: the values of each variable, and how often each watcher heard of each.
+
+    Some watchers add edges, some edges let only some values through.
+    """
+    dice = random.Random(seed)
+    solver = Solver()
+    variables = [Var() for _ in range(size)]
+    heard: Counter[tuple[int, Value]] = Counter()
+    values = [External(f"m{number}") for number in range(8)]
+    for number, var in enumerate(variables):
+        extra = (dice.choice(variables), dice.choice(variables), dice.choice(values))
+
+        def listen(value: Value, number: int = number, extra: tuple[Var, Var, External] = extra) -> None:
+            heard[number, value] += 1
+            source, target, wanted = extra
+            if value == wanted:
+                solver.flow(source, target)
+
+        solver.watch(var, listen)
+    for _ in range(size * 3 // 2):
+        solver.flow(dice.choice(variables), dice.choice(variables))
+    for _ in range(size // 4):
+        kept = dice.choice(values)
+        solver.flow_if(dice.choice(variables), dice.choice(variables), lambda value, kept=kept: value == kept)
+    for value in values:
+        solver.add(dice.choice(variables), [value])
+        if dice.random() < 0.5:
+            solver.run()
+    solver.run()
+    return [set(var.values) for var in variables], heard
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_cycles_change_nothing_but_the_cost(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph, "_PATIENCE", 10**9)
+    apart, heard_apart = _solved(seed, 12)
+    monkeypatch.setattr(graph, "_PATIENCE", 1)
+    together, heard_together = _solved(seed, 12)
+    assert together == apart
+    assert heard_together == heard_apart
+    assert set(heard_together.values()) <= {1}
+
+
+def test_a_circle_costs_what_a_line_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values that come one by one would go around again and again."""
+    monkeypatch.setattr(graph, "_PATIENCE", 1_000)
+    solver = Solver()
+    circle = [Var() for _ in range(1_000)]
+    for source, target in zip(circle, [*circle[1:], circle[0]], strict=True):
+        solver.flow(source, target)
+    for number in range(15):
+        solver.add(circle[number], [External(f"m{number}")])
+        solver.run()
+    assert all(len(var.values) == 15 for var in circle)
+    assert solver.steps < 10_000
+
+
+def test_what_flows_to_each_other_is_found() -> None:
+    solver = Solver()
+    one, two, three, alone = (Var() for _ in range(4))
+    for source, target in ((one, two), (two, three), (three, one), (three, alone)):
+        solver.flow(source, target)
+    assert [set(group) for group in cycles([alone, one])] == [{one, two, three}]
+
+
+_CALL = b"""\
+from openai import OpenAI
+
+answer = OpenAI().chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": "Hi"}])
+print(answer.choices[0].message.content)
+"""
+
+
+def test_the_bound_holds_back_what_hit_it_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph, "STEP_LIMIT", 2_000)
+    chain = b"".join(b"def f%d(x):\n    return f%d(x)\n\n" % (n, n + 1) for n in range(500))
+    sources = {"large/main.py": chain + _CALL + b"f0(answer)\n", "small/main.py": _CALL}
+    large, small = migrate(sources, Settings()).sites
+    assert (large.path, large.verdict) == ("large/main.py", Verdict.MANUAL)
+    assert [reason.code for reason in large.reasons if "too many steps" in reason.message] == ["MR909"]
+    assert (small.path, small.verdict) == ("small/main.py", Verdict.MIGRATED)
