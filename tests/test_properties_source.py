@@ -14,6 +14,7 @@ import sysconfig
 import warnings
 from pathlib import Path
 
+import libcst as cst
 import pytest
 
 from migrate_responses.config import Settings
@@ -36,13 +37,14 @@ def library() -> list[Path]:
 
 
 def text_of(path: Path) -> str | None:
-    """A module's text, if it is UTF-8 and Python of this version."""
+    """A module's text, if it is UTF-8 and Python of this version, and LibCST can read it."""
     try:
         text = path.read_bytes().decode("utf-8")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(text, str(path), "exec", dont_inherit=True)
-    except (UnicodeDecodeError, SyntaxError, ValueError):
+        cst.parse_module(text)
+    except (UnicodeDecodeError, SyntaxError, ValueError, cst.ParserSyntaxError):
         return None
     return None if "\f" in text or "\x0b" in text or "\x1c" in text or "\u2028" in text else text
 

@@ -108,6 +108,8 @@ class _Handler(BaseHTTPRequestHandler):
             except Refused as error:
                 self.session.refuse(f"POST {path}", error)
                 self._send(error.body(), error.status)
+            except ConnectionError:
+                raise
             except Exception:
                 # A fault of this server must show as such, not as a connection that broke.
                 self.session.refuse(f"POST {path}", Refused(traceback.format_exc(), status=500))
