@@ -1,4 +1,4 @@
-"""The command line: options, help and exit status. What a command does is in ``commands``.
+"""The command line: options, help and exit status. What a command does is in ``commands`` and ``reporting``.
 
 Only click is imported here, so that ``--version`` and ``--help`` come at once.
 """
@@ -22,7 +22,7 @@ from migrate_responses.signals import Stopped, ignore, leave, listen
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from migrate_responses.commands import Request
+    from migrate_responses.request import Request
 
 EXIT_ERROR = 2
 
@@ -179,7 +179,7 @@ def _common(command: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        from migrate_responses.commands import request
+        from migrate_responses.request import request
 
         own = {name: given.pop(name) for name in own_options}
         words = click.get_current_context().meta[__name__]
@@ -275,11 +275,11 @@ def report(
 
     The same code gives the same report, unless it is asked for the date.
     """
-    from migrate_responses import commands
+    from migrate_responses import reporting
 
     if place is not None:
-        return commands.explain_flow(request, form, output, *place)
-    return commands.report(request, form, output, since, dated)
+        return reporting.explain_flow(request, form, output, *place)
+    return reporting.report(request, form, output, since, dated)
 
 
 @cli.command(
@@ -292,9 +292,9 @@ def config(request: Request) -> int:
     """Show which options hold for PATHS (default: here), and where each comes from: the command line,
     a file, or the default.
     """
-    from migrate_responses import commands
+    from migrate_responses import reporting
 
-    return commands.config(request)
+    return reporting.config(request)
 
 
 @cli.command(short_help="Tell what a code means, or list all codes.", epilog=examples("explain"))
@@ -305,9 +305,9 @@ def explain(codes: tuple[str, ...], no_color: bool) -> None:
 
     CODE is as reports and comments name it, such as MR112; its beginning lists all that begin so.
     """
-    from migrate_responses import commands
+    from migrate_responses import reporting
 
-    commands.explain(codes, no_color)
+    reporting.explain(codes, no_color)
 
 
 def _written() -> str:

@@ -25,9 +25,9 @@ NOBODY = 65534
 _START = """\
 import os, sys
 sys.path.insert(0, {top!r})
-from migrate_responses import cli, commands
+from migrate_responses import cli, request
 from tests import engine_double
-commands.engine = lambda jobs: engine_double.migrate
+request.engine = lambda jobs: engine_double.migrate
 """
 # Python itself may be where only root gets to: so what the program loads is loaded before root is given up.
 _NOBODY = """\

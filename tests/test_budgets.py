@@ -50,7 +50,12 @@ def _loaded(*arguments: str, first: str = "") -> set[str]:
 def test_the_version_comes_at_once() -> None:
     loaded = _loaded("--version")
     assert not loaded & HEAVY
-    assert not loaded & {"migrate_responses.commands", "migrate_responses.run", "migrate_responses.rules"}
+    assert not loaded & {
+        "migrate_responses.commands",
+        "migrate_responses.request",
+        "migrate_responses.run",
+        "migrate_responses.rules",
+    }
 
 
 def test_a_clean_file_is_not_parsed(tmp_path: Path) -> None:

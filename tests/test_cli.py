@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from migrate_responses import __version__, cli, commands
+from migrate_responses import __version__, cli
 from migrate_responses.config import KEYS, load
 from tests import engine_double
 
@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project to stand in."""
     (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(commands, "engine", lambda jobs: engine_double.migrate)
+    monkeypatch.setattr("migrate_responses.request.engine", lambda jobs: engine_double.migrate)
     return tmp_path
 
 
