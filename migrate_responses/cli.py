@@ -349,13 +349,26 @@ def _run() -> int:
     try:
         cli.main(prog_name="migrate-responses", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        _inert(error).show()
         return error.exit_code
     except click.Abort as aborted:
         raise Stopped from aborted
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
+
+
+def _inert(error: click.ClickException) -> click.ClickException:
+    """The same error in words that do nothing on a terminal, and without keys: names of files are in it."""
+    from migrate_responses.secrets import masked
+    from migrate_responses.visible import visible
+
+    words = masked(visible(error.format_message()))
+    return (
+        click.UsageError(words, error.ctx)
+        if isinstance(error, click.UsageError)
+        else click.ClickException(words)
+    )
 
 
 def _prepare() -> None:

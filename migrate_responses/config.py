@@ -12,6 +12,7 @@ from typing import Any
 from migrate_responses.find.roots import project_root
 
 TABLE = "tool.migrate-responses"
+_LARGEST = 1_000_000  # bytes of a configuration
 API_DEFAULTS = ("preserve", "adopt")
 
 
@@ -58,8 +59,13 @@ def read_toml(path: str) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
+        if not os.path.isfile(path) and os.path.exists(path):
+            raise ConfigError(f"{path}: is no file")
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise ConfigError(f"{path}: is too large for a configuration")
+        return tomllib.loads(data.decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested without end
@@ -72,8 +78,10 @@ def load(path: str) -> Options:
     Any other file than ``pyproject.toml`` may leave out the ``tool.migrate-responses`` level.
     """
     tables = read_toml(path)
-    tool = tables.get("tool")
-    table = tool.get("migrate-responses") if isinstance(tool, dict) else None
+    tool = tables.get("tool", {})
+    if not isinstance(tool, dict):
+        raise ConfigError(f"{path}: tool must be a table")
+    table = tool.get("migrate-responses")
     if table is None:
         table = {} if path.endswith("pyproject.toml") else {k: v for k, v in tables.items() if k != "tool"}
     if not isinstance(table, dict):

@@ -26,7 +26,8 @@ _BY_NAME = re.compile(
         [A-Za-z0-9_+/=.~-]{16,}""",
     re.VERBOSE,
 )
-_ALL = (_BY_VENDOR, _BY_SCHEME, _JWT, _BY_NAME)
+_IN_ADDRESS = re.compile(r"""(?P<kept>\w://[^\s/:@"']*:)[^\s/@"']+(?=@)""")  # https://user:password@host
+_ALL = (_BY_VENDOR, _BY_SCHEME, _JWT, _BY_NAME, _IN_ADDRESS)
 
 # What OpenAI and Azure hand out, as opposed to what is written where any text will do.
 _OPENAI = re.compile(r"sk-[A-Za-z0-9_-]{20,}|[0-9a-fA-F]{32}|[A-Za-z0-9]{84}")

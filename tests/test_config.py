@@ -203,3 +203,22 @@ def toml(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + "}"
     return json.dumps(value)
+
+
+def test_a_tool_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text("tool = 3\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="tool must be a table"):
+        load(str(path))
+
+
+def test_a_device_is_no_configuration() -> None:
+    with pytest.raises(ConfigError, match="is no file"):
+        load("/dev/zero")
+
+
+def test_a_configuration_has_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "huge.toml"
+    path.write_text("# " + "x" * 1_000_001, encoding="utf-8")
+    with pytest.raises(ConfigError, match="too large"):
+        load(str(path))

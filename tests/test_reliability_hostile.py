@@ -180,6 +180,18 @@ def test_no_output_acts(tmp_path: Path, words: list[str]) -> None:
             assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(HOSTILE))
 
 
+def test_no_usage_error_acts(tmp_path: Path) -> None:
+    folder = tmp_path / "e\x1b]8;;evil\x1b\\\n::error::pwned\u202e"
+    folder.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text("x = ", encoding="utf-8")
+    key = "sk-proj-" + "Ab1" * 10
+    for words in (["diff", str(folder)], ["diff", "--config", f"no\x1b\n::error::{key}.toml"]):
+        said = run(*words, cwd=tmp_path, status=2).stderr
+        assert not any(line.startswith("::") for line in said.splitlines())
+        assert not set("\x1b\u202e") & set(said)
+        assert key not in said
+
+
 def test_a_name_of_a_file_is_no_code_in_a_comment() -> None:
     """A carriage return ends a comment, and what follows would be code."""
     helper = "def ask(client, **more):\n    return client.chat.completions.create(messages=[], **more)\n"

@@ -173,3 +173,8 @@ def test_a_todo_shows_no_key_and_the_code_keeps_it() -> None:
     (todo,) = (line for line in after.splitlines() if line.startswith("# TODO(migrate-responses): MR119"))
     assert 'json.loads("sk-proj-***")' in todo
     assert after.replace(f"{todo}\n", "") == file.before.decode()
+
+
+def test_the_password_of_an_address_is_masked() -> None:
+    assert masked("https://me:hunter2pass@gateway.example/v1") == "https://me:***@gateway.example/v1"
+    assert masked("see http://localhost:8080/a@b") == "see http://localhost:8080/a@b"

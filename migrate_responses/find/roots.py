@@ -54,8 +54,9 @@ def is_packaged(directory: str) -> bool:
                 tables = read_toml(os.path.join(candidate, "pyproject.toml"))
             except ConfigError:
                 return True  # for all that can be told
-            tool = tables.get("tool", {})
-            named = (tables.get("project", {}), tool.get("poetry", {}), tool.get("flit", {}))
+            tool = tables.get("tool")
+            tools = tool if isinstance(tool, dict) else {}
+            named = (tables.get("project"), tools.get("poetry"), tools.get("flit"))
             if any(isinstance(table, dict) and ("name" in table or "metadata" in table) for table in named):
                 return True
         if candidate == root:

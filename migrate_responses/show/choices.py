@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from migrate_responses.config import KEYS, Options, matching
 from migrate_responses.find.roots import git_root, is_packaged, project_root
+from migrate_responses.secrets import masked
 from migrate_responses.show.screen import Screen
 
 _ADDED = ("assume-responses", "assume-clients", "exclude")  # the command line adds to these
@@ -20,7 +21,7 @@ def choices(screen: Screen, path: str, options: Options) -> None:
     for label, text in _setting(absolute, root, options):
         screen.line((f"{label:15}", "bold"), text, hang=15)
     screen.line()
-    rows = [(key, _toml(value), origin) for key, value, origin in _values(options)]
+    rows = [(key, masked(_toml(value)), origin) for key, value, origin in _values(options)]
     widest = min(max(len(text) for _, text, _ in rows), 34)
     for key, text, origin in rows:
         style = "dim" if origin == "default" else "green"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from migrate_responses import __version__
 from migrate_responses.results import Diagnostic, FileResult, FlowResult, SiteResult, Verdict
 from migrate_responses.rules import rule
+from migrate_responses.secrets import masked
 from migrate_responses.show.identity import Identity, identified
 from migrate_responses.show.links import about
 from migrate_responses.show.moved import responses_calls
@@ -181,7 +182,9 @@ def _options(report: Report) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """``value`` in terms of JSON; sets in order."""
+    """``value`` in terms of JSON; sets in order, keys masked."""
+    if isinstance(value, str):
+        return masked(value)
     if isinstance(value, frozenset):
-        return sorted(value)
+        return [_plain(item) for item in sorted(value)]
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

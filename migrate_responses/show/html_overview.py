@@ -9,6 +9,7 @@ from migrate_responses import __version__
 from migrate_responses.config import Settings
 from migrate_responses.results import SiteResult, Verdict
 from migrate_responses.rules import rule
+from migrate_responses.secrets import masked
 from migrate_responses.show.formats import Report
 from migrate_responses.show.html_tags import Html, joined, tag
 from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, many
@@ -60,7 +61,7 @@ def _options(settings: Settings) -> Iterator[str]:
         yield "--unsafe-fixes"
     if settings.api_defaults != Settings().api_defaults:
         yield f"--api-defaults {settings.api_defaults}"
-    yield from (f"--assume-responses {value}" for value in sorted(settings.assume_responses))
+    yield from (f"--assume-responses {masked(value)}" for value in sorted(settings.assume_responses))
     yield from (f"--assume-client {value}" for value in sorted(settings.assume_clients))
     for name, codes in (("select", settings.select), ("ignore", settings.ignore)):
         if codes:

@@ -17,7 +17,7 @@ from migrate_responses.show.excerpts import MARKS, excerpts
 from migrate_responses.show.links import about
 from migrate_responses.show.markup import code, fenced, prose
 from migrate_responses.show.summary import many
-from migrate_responses.show.words import HELD, advice
+from migrate_responses.show.words import HELD, advice, argument
 
 if TYPE_CHECKING:
     from migrate_responses.show.formats import Report
@@ -100,6 +100,7 @@ def _reasons(reasons: Iterable[Diagnostic]) -> Iterator[str]:
 
 
 def _steps(verdict: Verdict, files: Sequence[str], edits: Sequence[FlowPlace]) -> Iterator[str]:
+    files = [argument(file) for file in files]
     apply = join(["migrate-responses", "apply", *files])
     if verdict is Verdict.UNSAFE:
         yield "1. Decide whether the change of behaviour that the reasons tell of is fine here. If it is:"
@@ -142,6 +143,7 @@ def _shapes(names: Iterable[str]) -> Iterator[str]:
 
 
 def _checks(files: Sequence[str]) -> Iterator[str]:
+    files = [argument(file) for file in files]
     check, diff = (code(join(["migrate-responses", command, *files])) for command in ("check", "diff"))
     yield f"- {check} names none of the calls above, or says that they can be migrated."
     yield f"- {diff} shows the rest of the change; once it is applied, it shows nothing."

@@ -20,9 +20,14 @@ def codes(site: SiteResult) -> list[str]:
     return list(dict.fromkeys(reason.code for reason in site.reasons))
 
 
+def argument(path: str) -> str:
+    """``path`` as an argument of a command: never taken for an option."""
+    return f"./{path}" if path.startswith("-") else path
+
+
 def apply(site: SiteResult) -> str:
     """What to type to migrate the file of a site."""
-    return f"migrate-responses apply {quote(site.path)}"
+    return f"migrate-responses apply {quote(argument(site.path))}"
 
 
 def flat(text: str) -> str:
