@@ -76,6 +76,7 @@ _DISPLAY = tuple(
 # Modelled in know.foreign: the value goes on in the result, it does not escape.
 _MODELLED = (
     frozenset(models.IDENTITY)
+    | models.METADATA
     | models.GATHER
     | models.TASKS
     | models.WAITS

@@ -181,6 +181,7 @@ def _passes_on(path: str) -> bool:
     return (
         path in models.RUNNERS
         or path in models.IDENTITY
+        or path in models.METADATA
         or path in models.TASKS
         or tail in models.RUNNER_METHODS
         or path

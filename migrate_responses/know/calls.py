@@ -7,6 +7,7 @@ from abc import abstractmethod
 import libcst as cst
 
 from . import models
+from .binding import Binding, Row
 from .flags import Flags, Settled, flags_of, handed_on, hands_on_keywords
 from .graph import Var
 from .heap import is_text
@@ -37,10 +38,9 @@ from .kinds import (
     Unknown,
     Value,
 )
-from .semantics import Semantics
 
 
-class Calls(Semantics):
+class Calls(Binding):
     """Call semantics."""
 
     def __init__(self) -> None:
@@ -120,20 +120,7 @@ class Calls(Semantics):
         if settled is not None and settled.keeps_silent:
             self._silent.add(function.double_star)
             self._without_stream()
-        position = 0
-        for argument in call.arguments:
-            if argument.keyword is None:
-                self._bind_positional(function, names, position, argument.var)
-                position += 1
-            elif argument.keyword == "*":
-                self._bind_star(function, names, position, argument.var)
-            elif argument.keyword == "**":
-                self._bind_double_star(function, argument.var)
-            elif argument.keyword in function.parameters:
-                self.solver.flow(argument.var, function.parameters[argument.keyword])
-            elif function.double_star is not None:
-                key = self.fresh(Const(argument.keyword, argument.node))
-                self.entry(function.double_star, key, argument.node, "keyword", argument.var, call.module)
+        self.bind(function, names, call)
         result = function.yields
         if result is not None:
             self.solver.add(call.result, [result])
@@ -148,37 +135,6 @@ class Calls(Semantics):
         if function not in self._known_flags:
             self._known_flags[function] = flags_of(function)
         return self._known_flags[function]
-
-    def _bind_positional(self, function: Function, names: list[str], position: int, var: Var) -> None:
-        if position < len(names):
-            self.solver.flow(var, function.parameters[names[position]])
-        elif function.star is not None:
-            index = position - len(names)
-            self.solver.flow(var, function.star.element)
-            self.solver.flow(var, function.star.items.setdefault(index, Var()))
-
-    def _bind_star(self, function: Function, names: list[str], position: int, var: Var) -> None:
-        def on(value: Value) -> None:
-            if isinstance(value, SeqValue) and value.items and not value.derived:
-                for index, item in value.items.items():
-                    self._bind_positional(function, names, position + index, item)
-                return
-            if isinstance(value, SeqValue) and value.type == "args":
-                return  # *args of a wrapper nobody calls with arguments yet
-            for name in names[position:]:
-                self.elements(value, function.parameters[name])
-
-        self.solver.watch(var, on)
-
-    def _bind_double_star(self, function: Function, var: Var) -> None:
-        def on(value: Value) -> None:
-            if isinstance(value, DictValue):
-                for name, parameter in function.parameters.items():
-                    self.solver.flow(self.field(value, name), parameter)
-
-        self.solver.watch(var, on)
-        if function.double_star is not None:
-            self.merge(function.double_star, var)
 
     def _construct(self, cls: Class, call: Invocation) -> None:
         self.solver.add(call.result, [cls.instance])
@@ -207,14 +163,12 @@ class Calls(Semantics):
         """The generated constructor of a dataclass, a named tuple or a pydantic model."""
         names = [name for owner in [*reversed(self.ancestors(cls)), cls] for name in owner.annotations]
         names = list(dict.fromkeys(names))
-        for position, argument in enumerate(call.arguments):
-            name = argument.keyword
-            if name is None and position < len(names):
-                name = names[position]
-            if name not in (None, "*", "**"):
-                self.solver.flow(argument.var, self.instance_field(cls.instance, str(name)))
-            elif name == "**":
+        self.bind_row(Row([self.instance_field(cls.instance, name) for name in names]), call)
+        for argument in call.arguments:
+            if argument.keyword == "**":
                 self.solver.watch(argument.var, lambda value: self._fill_from(cls, value))
+            elif argument.keyword not in (None, "*"):
+                self.solver.flow(argument.var, self.instance_field(cls.instance, argument.keyword))
 
     def _fill_from(self, cls: Class, value: Value) -> None:
         if isinstance(value, DictValue):

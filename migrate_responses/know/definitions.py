@@ -67,7 +67,7 @@ class Definitions(Foreign):
     ) -> Function:
         """A new function of the project."""
         params = node.params
-        function = Function(node, module, name, owner, Var())
+        function = Function(node, module, name, owner, Var(), Var())
         function.parameters = {item.name.value: Var() for item in syntax.parameters(params)}
         function.positional = [item.name.value for item in (*params.posonly_params, *params.params)]
         if isinstance(params.star_arg, cst.Param):

@@ -72,6 +72,8 @@ class Foreign(Carriers):
             self._box(call)
         elif path in models.TYPE_MAKERS:
             self._name_type(path, call)
+        elif path == "functools.update_wrapper":
+            self._update_wrapper(call)
         elif path == "functools.partial" and arguments:
             self._partial(call)
         elif path in models.INJECTED and arguments:
@@ -180,6 +182,20 @@ class Foreign(Carriers):
             self.solver.add(call.result, [Partial(target, rest, call.node)])
 
         self.solver.watch(call.arguments[0].var, on)
+
+    def _update_wrapper(self, call: Invocation) -> None:
+        """``update_wrapper(wrapper, function)``: the wrapper, which knows whom it wraps."""
+        positional = [argument for argument in call.arguments if argument.keyword is None]
+        wrapper = positional[0] if positional else call.named("wrapper")
+        wrapped = positional[1] if len(positional) > 1 else call.named("wrapped")
+
+        def on(value: Value) -> None:
+            if isinstance(value, Function) and wrapped is not None:
+                self.solver.flow(wrapped.var, value.wrapped)
+
+        if wrapper is not None:
+            self.solver.flow(wrapper.var, call.result)
+            self.solver.watch(wrapper.var, on)
 
     def _getenv(self, call: Invocation) -> None:
         name = None
@@ -293,7 +309,7 @@ class Foreign(Carriers):
         def on(found: Value) -> None:
             match found:
                 case External(path=path):
-                    self._external_decorator(path, function)
+                    self._external_decorator(path, function, node)
                     self.solver.flow(decorated, result)
                 case Function() if not _passes_through(found):
                     self.enter_function(found, applied(result), None)
@@ -301,6 +317,7 @@ class Foreign(Carriers):
                     inner = found if isinstance(found, Function) else found.function
                     owner = found.owner if isinstance(found, Bound) else None
                     self.enter_function(inner, applied(Var()), owner)
+                    self.solver.add(function.wrapped, [function])
                     self.solver.flow(decorated, result)
                 case Unknown() | Method():
                     function.escaped = True
@@ -326,8 +343,13 @@ class Foreign(Carriers):
 
         self.solver.watch(decorator, on)
 
-    def _external_decorator(self, path: str, function: Function) -> None:
+    def _external_decorator(self, path: str, function: Function, node: cst.Decorator) -> None:
         tail = path.rpartition(".")[2]
+        call = node.decorator
+        if path == "functools.wraps()" and isinstance(call, cst.Call) and call.args:
+            self.solver.flow(self.vars[call.args[0].value], function.wrapped)
+        else:
+            self.solver.add(function.wrapped, [function])
         if path in ("builtins.staticmethod", "builtins.classmethod"):
             function.bound = {"staticmethod": "static", "classmethod": "class"}[tail]
         elif tail in ("property", "cached_property", "abstractproperty", "lazy_property", "hybrid_property"):

@@ -395,6 +395,7 @@ class Function(Value):
     name: str
     owner: Class | None
     result: Var
+    wrapped: Var  # what its attribute `__wrapped__` holds
     returned: Var | None = None  # what it returns, before its annotation says what that is
     parameters: dict[str, Var] = field(default_factory=dict)
     positional: list[str] = field(default_factory=list)

@@ -79,8 +79,11 @@ class Members(Heap):
                 self._external_member(value, name, node, target)
             case DictValue() | SeqValue():
                 self.solver.add(target, [Method(value, name, node)])
-            case Function():
-                pass
+            case Function(wrapped=wrapped) | Bound(function=Function(wrapped=wrapped)):
+                if name == "__wrapped__":
+                    self.solver.flow(wrapped, target)
+                elif name == "__call__":
+                    self.solver.add(target, [value])
             case Const() if name == "value":  # a text has none: it is a member of an enumeration
                 self.solver.add(target, [value])
             case Env() | Unknown():

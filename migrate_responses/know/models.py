@@ -161,8 +161,8 @@ TRANSPARENT_DECORATORS = (
     "override",
 )
 
-# They look at a function without being or calling it.
-METADATA = frozenset({"functools.wraps", "functools.update_wrapper", "functools.singledispatch"})
+# They look at a function, for its name, without being or calling it.
+METADATA = frozenset({"functools.wraps", "functools.update_wrapper"})
 
 TEXT_FUNCTIONS = frozenset(
     {
