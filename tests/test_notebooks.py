@@ -218,6 +218,7 @@ def test_places_are_those_of_the_cell_and_of_the_file() -> None:
         (b"", "MR901", "is not a notebook"),
         (notebook(CALL) + b"}", "MR901", "Extra data"),
         (b'{"cells": ["\xff"]}', "MR902", "codec can't decode"),
+        (b'["client.chat.completions.create()"]', "MR901", "no list of cells"),
         (b"[" * 100_000, "MR904", "nested too deeply"),
         (b'{"cells": [], "x": ' + b"9" * 5000 + b"}", "MR901", "is not a notebook"),
     ],
@@ -295,3 +296,9 @@ def test_what_a_notebook_may_not_change_holds_a_flow_back() -> None:
     assert [reason.code for reason in results.sites[0].reasons] == ["MR907"]
     results = migrate(found, Settings(), {"helper.py", "a.ipynb"})
     assert {file.path for file in results.changed} == {"helper.py", "a.ipynb"}
+
+
+def test_a_null_byte_in_a_cell_stops_no_other() -> None:
+    after, results = run(notebook(HEAD, "x = 1  # \0\n", CALL), b=f"{HEAD}\n{CALL}\n".encode())
+    assert sources(after)[2] == MOVED
+    assert [site.verdict for site in results.sites if site.path == "b.py"] == [Verdict.MIGRATED]

@@ -14,6 +14,7 @@ from ..know.kinds import Client, DictValue, Site
 from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
+from ..secrets import masked
 from . import providers
 from .ambient import Ambient
 from .mixed import Others
@@ -289,7 +290,7 @@ def _plain_fault(url: Text, settings: Settings) -> _Fault | None:
 
 
 def _shown(text: str) -> str:
-    return text.replace(GAP, "...")
+    return masked(text.replace(GAP, "..."))
 
 
 def _vouched(split: SplitResult, settings: Settings) -> bool:

@@ -130,4 +130,6 @@ class Documents:
         if home is None:
             return name, line, column, None
         path, program = home
-        return (path, *self._read[path].place(program, line, column)) if line else (path, 0, 0, None)
+        if not line:
+            return path, 0, 0, None
+        return (path, *self._read[path].place(program, line, max(column, 1)))

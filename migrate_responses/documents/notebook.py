@@ -128,7 +128,13 @@ def _code_cells(text: str) -> Iterator[_Cell]:
         raise NotReadableError("MR904", "is nested too deeply") from error
     except ValueError as error:  # a number with more digits than Python reads
         raise NotReadableError("MR901", f"is not a notebook: {error}") from error
-    if not isinstance(book.value, dict) or not _is_python(book.value.get("metadata")):
+    if not isinstance(book.value, dict) or not any(
+        isinstance(book.value.get(key), list) for key in ("cells", "worksheets")
+    ):
+        if "chat.completions" in text:
+            raise NotReadableError("MR901", "is not a notebook: it has no list of cells")
+        return
+    if not _is_python(book.value.get("metadata")):
         return
     number = 0
     for sheet in _sheets(text, book):

@@ -84,6 +84,8 @@ class Program:
 
 def parses(text: str) -> bool:
     """Whether ``text`` is Python on its own. An ``await`` outside a function is."""
+    if "\0" in text:
+        return False  # LibCST takes it, Python never does
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like are the author's
