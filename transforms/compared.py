@@ -30,11 +30,12 @@ def plan(context: Context) -> None:
 
 
 def _changed(context: Context, edited: dict[cst.CSTNode, set[Site]]) -> dict[DictValue | SeqValue, set[Site]]:
-    """The dicts and lists that edits change, inside or out, with the sites of the edits."""
+    """The dicts and lists that edits change, inside or out, and their copies, with the sites of the edits."""
     found: dict[DictValue | SeqValue, set[Site]] = {}
     holders: dict[DictValue | SeqValue, list[DictValue | SeqValue]] = {}
     for value in context.project.built.values():
-        for inner in contents(value):
+        copied = value.poured if isinstance(value, DictValue) else ()
+        for inner in (*contents(value), *copied):
             if isinstance(inner, (DictValue, SeqValue)):
                 holders.setdefault(inner, []).append(value)
         sites = set().union(*(edited.get(node, ()) for node in _nodes(value)))

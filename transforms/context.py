@@ -104,6 +104,10 @@ class Context:
                             found.setdefault(value, []).append((node, module))
         return found
 
+    def dicts(self) -> list[DictValue]:
+        """The dicts that some expression can be."""
+        return [value for value in self._holders if isinstance(value, DictValue)]
+
     @cached_property
     def steps(self) -> set[cst.CSTNode]:
         """The nodes on the way from clients to calls: ``client.chat``, ``.completions``, ``.create``."""

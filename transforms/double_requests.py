@@ -20,7 +20,7 @@ from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
 from .history import is_fed
 from .listing import append
-from .params import UNCHANGED
+from .parameter import UNCHANGED
 from .sent import is_item, messages_of
 from .snippets import key_of, keyword, quote_of, string
 from .tested import ASSERTS, at, key_asked

@@ -10,6 +10,13 @@ from ..know import models
 from ..know.kinds import Const, DictValue, External, Place, SeqValue, Unknown, Value
 from .context import WRITES, Context, Request, constants
 
+# Same name, same meaning (openai.types.responses.ResponseCreateParams and the Chat one).
+UNCHANGED = frozenset(
+    "model stream temperature top_p metadata user store service_tier parallel_tool_calls safety_identifier"
+    " prompt_cache_key prompt_cache_retention prompt_cache_options moderation extra_headers extra_query"
+    " timeout".split()
+)
+
 
 @dataclass(frozen=True)
 class Parameter:

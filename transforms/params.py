@@ -10,23 +10,15 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from ..decide.escapes import Way
 from ..know import models
-from ..know.kinds import Bound, Const, DictValue, External, Function, Site
-from ..know.modules import Module
+from ..know.kinds import Const, DictValue, External, Site
 from .actions import Action, act, remove
 from .context import Context, Keyword, Request
-from .parameter import Parameter, is_or
+from .parameter import UNCHANGED, Parameter, is_or
 from .response_format import takes_verbosity, writes_text
+from .shared_dicts import shared_dicts
 from .snippets import expr, operand
-from .taken_out import kept_by
 
-# Same name, same meaning (openai.types.responses.ResponseCreateParams and the Chat one).
-UNCHANGED = frozenset(
-    "model stream temperature top_p metadata user store service_tier parallel_tool_calls safety_identifier"
-    " prompt_cache_key prompt_cache_retention prompt_cache_options moderation extra_headers extra_query"
-    " timeout".split()
-)
 # Handled by rules of their own.
 ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "functions", "function_call", "response_format"})
 
@@ -39,7 +31,7 @@ def plan(context: Context) -> None:
             module = request.module_of(node)
             detail = f"`{context.source(node, module)}`: {why}"
             context.manual(node, module, [site], "MR119", detail)
-        _shared_dicts(context, site, request)
+        shared_dicts(context, site, request)
         names = dict.fromkeys(keyword.name for keyword in request.keywords)
         for name in names:
             if name in UNCHANGED or name in ELSEWHERE:
@@ -62,69 +54,6 @@ def _drop_none(context: Context, site: Site, request: Request, name: str) -> Non
             continue
         if isinstance(node.value, cst.Name) and node.value.value == "None":
             context.edit(node, item.place.module, [site], remove, "MR108")
-
-
-def _shared_dicts(context: Context, site: Site, request: Request) -> None:
-    """A dict whose keys change must not be read by anybody else, nor looked at as data."""
-    own = {argument.node for argument in site.invocation.arguments}
-    for value in request.dicts:
-        if not any(name not in UNCHANGED for name in value.places):
-            continue
-        for escape in context.escapes.of(value):
-            if escape.node in own:
-                continue
-            hold = context.unsafe if escape.way is Way.DISPLAY else context.manual
-            detail = f"the dict of arguments is also {escape.way.value} {escape.to}"
-            hold(escape.node, escape.module, [site], "MR120", detail)
-        for node, module in context.holders(value):
-            if (taker := _takes_itself(context, node, module, value)) is not None:
-                detail = f"`{taker}` takes one of the arguments itself"
-                context.manual(node, module, [site], "MR120", detail)
-            if _is_looked_at(context, node, module):
-                text = context.source(module.parents[node], module)
-                context.manual(node, module, [site], "MR120", f"`{text}` looks at the names of the arguments")
-
-
-def _takes_itself(context: Context, node: cst.CSTNode, module: Module, value: DictValue) -> str | None:
-    """A function that gets ``**node`` and keeps an entry that is renamed elsewhere, if there is one."""
-    argument = module.parents.get(node)
-    call = module.parents.get(argument) if isinstance(argument, cst.Arg) and argument.star == "**" else None
-    if not isinstance(call, cst.Call):
-        return None
-    renamed = {keyword.name for site in context.senders(value) for keyword in context.request(site).of(value)}
-    for callee in context.project.values(call.func):
-        function = callee.function if isinstance(callee, Bound) else callee
-        if not isinstance(function, Function):
-            continue
-        goes_elsewhere = function.double_star is not None and not context.senders(function.double_star)
-        if (renamed - UNCHANGED) & kept_by(function) or (renamed - UNCHANGED and goes_elsewhere):
-            return function.name
-    return None
-
-
-_LISTS_KEYS = frozenset({"sorted", "list", "tuple", "set", "enumerate", "iter", "reversed", "max", "min"})
-
-
-def _is_looked_at(context: Context, node: cst.CSTNode, module: Module) -> bool:
-    """Whether the keys of the dict ``node`` are listed where it stands."""
-    parent = module.parents.get(node)
-    match parent:
-        case cst.Attribute(attr=cst.Name(value="keys")):
-            return True
-        case cst.Attribute(attr=cst.Name(value="items")):
-            call = module.parents[parent]
-            loop = module.parents.get(call)
-            return not (isinstance(loop, cst.CompFor) and isinstance(module.parents.get(loop), cst.DictComp))
-        case cst.For() | cst.CompFor():
-            return parent.iter is node
-        case cst.Arg(star=""):
-            call = module.parents[parent]
-            return isinstance(call, cst.Call) and any(
-                isinstance(callee, External) and callee.path.removeprefix("builtins.") in _LISTS_KEYS
-                for callee in context.project.values(call.func)
-            )
-        case _:
-            return False
 
 
 # -- the table ---------------------------------------------------------------------------

@@ -57,13 +57,13 @@ def kept_by(function: Function) -> frozenset[str]:
     return parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
 
 
-def taker(value: DictValue) -> cst.FunctionDef | None:
+def taker(value: DictValue) -> cst.FunctionDef | cst.Lambda | None:
     """The function that ``value`` is the ``**kwargs`` of."""
     parameters = value.module.parents.get(value.node)
     if not isinstance(parameters, cst.Parameters) or parameters.star_kwarg is not value.node:
         return None
     function = value.module.parents.get(parameters)
-    return function if isinstance(function, cst.FunctionDef) else None
+    return function if isinstance(function, (cst.FunctionDef, cst.Lambda)) else None
 
 
 def _always_in(place: Place, statement: cst.CSTNode) -> bool:

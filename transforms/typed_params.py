@@ -9,7 +9,7 @@ import libcst as cst
 from ..know.kinds import DictValue, Value
 from ..know.modules import Module, dotted, parameters
 from .context import Context
-from .params import UNCHANGED
+from .parameter import UNCHANGED
 
 
 def plan(context: Context) -> None:

@@ -1,0 +1,103 @@
+"""Dicts of arguments that somebody else has too, whole or as a copy: their keys change for all (MR120)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..decide.escapes import Way
+from ..know.kinds import Bound, Class, DictValue, External, Function, Instance, Partial, Site, Value
+from ..know.modules import Module
+from .context import Context, Request
+from .parameter import UNCHANGED
+from .poured import READS, inherited, looks
+from .taken_out import kept_by
+
+_SAME_KEY = frozenset({"tools", "tool_choice"})
+
+
+def shared_dicts(context: Context, site: Site, request: Request) -> None:
+    """A dict whose keys change must not be read by anybody else, nor looked at as data; nor its copies."""
+    own = {argument.node for argument in site.invocation.arguments}
+    roots = {value: names for value in request.dicts if (names := _changed(request, value))}
+    for value, names in inherited(context, roots).items():
+        for escape in context.escapes.of(value):
+            if escape.node in own:
+                continue
+            hold = context.unsafe if escape.way is Way.DISPLAY else context.manual
+            detail = f"the dict of arguments is also {escape.way.value} {escape.to}"
+            hold(escape.node, escape.module, [site], "MR120", detail)
+        for node, module in context.holders(value):
+            if (taker := _taker(context, node, module, names)) is not None:
+                detail = f"`{taker}` takes one of the arguments itself"
+                context.manual(node, module, [site], "MR120", detail)
+        for node, module in looks(context, value):
+            text = context.source(module.parents[node], module)
+            context.manual(node, module, [site], "MR120", f"`{text}` looks at the names of the arguments")
+        if value not in request.dicts:
+            _copy(context, site, value, names)
+
+
+def _changed(request: Request, value: DictValue) -> frozenset[str]:
+    """The names in ``value`` that change."""
+    return frozenset(keyword.name for keyword in request.of(value)) - UNCHANGED
+
+
+def _copy(context: Context, site: Site, value: DictValue, names: frozenset[str]) -> None:
+    """``value`` is no dict of arguments, but has entries of one."""
+    places = [place for name in sorted(names - _SAME_KEY) for place in value.places.get(name, ())]
+    for place in [*places, *value.others]:
+        if place.how in READS:
+            text = context.source(place.node, place.module)
+            detail = f"`{text}` reads a copy of the arguments"
+            context.manual(place.node, place.module, [site], "MR120", detail)
+
+
+def _taker(context: Context, node: cst.CSTNode, module: Module, names: frozenset[str]) -> str | None:
+    """A function that gets ``**node`` and keeps one of the entries ``names``, if there is one."""
+    argument = module.parents.get(node)
+    call = module.parents.get(argument) if argument is not None else None
+    if not isinstance(argument, cst.Arg) or not isinstance(call, cst.Call) or not _is_poured(argument):
+        return None
+    callees = list(context.project.values(call.func))
+    if any(isinstance(callee, External) for callee in callees):  # partial(f, **node), submit(f, **node)
+        callees += [
+            value for item in call.args if not item.star for value in context.project.values(item.value)
+        ]
+    return next((name for callee in callees for name in _takes(context, callee, names)), None)
+
+
+def _is_poured(argument: cst.Arg) -> bool:
+    """``f(**d)``, or ``Thread(target=f, kwargs=d)``."""
+    return argument.star == "**" or (argument.keyword is not None and argument.keyword.value == "kwargs")
+
+
+def _takes(context: Context, callee: Value, names: frozenset[str]) -> Iterator[str]:
+    match callee:
+        case Bound(function=function):
+            yield from _takes(context, function, names)
+        case Partial(target=target):
+            yield from _takes(context, target, names)
+        case Function(name=name):
+            if names & kept_by(callee):
+                yield name
+        case Class(name=name):
+            family = [callee, *context.project.ancestors(callee)]
+            if names & {field for cls in family for field in cls.annotations}:
+                yield name
+            for method in ("__init__", "__new__"):
+                yield from _member(context, family, method, names)
+        case Instance(type=cls):
+            yield from _member(context, [cls, *context.project.ancestors(cls)], "__call__", names)
+        case _:
+            return
+
+
+def _member(context: Context, family: list[Class], method: str, names: frozenset[str]) -> Iterator[str]:
+    for cls in family:
+        if method in cls.members:
+            for value in cls.members[method].values:
+                if isinstance(value, Function):
+                    yield from _takes(context, value, names)
+            return
