@@ -182,3 +182,40 @@ def test_targets() -> None:
     assert files.targets("x.py", "a.b") == ["a/b.py"]
     assert files.targets("x.py", "b") == ["b.py"]
     assert files.targets("x.py", "nothing.at.all") == []
+
+
+DOUBLES = """
+from unittest.mock import MagicMock
+
+
+def completion(text):
+    response = MagicMock()
+    response.choices = [MagicMock(message=MagicMock(content=text))]
+    return response
+"""
+
+
+@pytest.mark.parametrize(
+    ("conftest", "found"),
+    [
+        (DOUBLES, ["conftest.py"]),
+        ("import pytest\n", []),
+        ("from doubles import completion\n", ["conftest.py", "doubles.py"]),
+        ("from doubles import *\n", ["conftest.py", "doubles.py"]),
+        ('pytest_plugins = ["doubles"]\n', ["conftest.py", "doubles.py"]),
+        (
+            'pytest_plugins: tuple = (\n    "other",\n    "doubles",\n)\n',
+            ["conftest.py", "doubles.py"],
+        ),
+        ('pytest_plugins = "doubles"\n', ["conftest.py", "doubles.py"]),
+    ],
+)
+def test_the_conftest_of_a_test(conftest: str, found: list[str]) -> None:
+    files = {
+        "llm.py": CALL,
+        "doubles.py": DOUBLES,
+        "elsewhere/conftest.py": DOUBLES,
+        "conftest.py": conftest,
+        "tests/test_llm.py": "import llm\n\n\ndef test_it(completion):\n    assert llm.ask(completion)\n",
+    }
+    assert reached(files) == [*found, "tests/test_llm.py"]

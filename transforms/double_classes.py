@@ -20,11 +20,14 @@ from .context import Context
 from .double_edits import DROPPED, USAGE, Keywords, new_name, only, text_of
 from .double_fields import (
     assigned,
+    reassigned,
     classes_of,
     is_dataclass,
     is_plain,
     lines_of,
+    makes_answer,
     method_of,
+    only_argument,
     put,
     target_of,
     text_field,
@@ -303,7 +306,14 @@ class Fakes:
         else:
             opened = self._opened(field.value)
             if opened is not None and opened.keys() == {"completions"}:
+                if self._own(field.value) is None:
+                    assert isinstance(field.value, cst.Call)
+                    self.known.update(field.value.args)
+                    self._edit(field.node, reassigned("responses", only_argument))
+                    return
                 new = opened["completions"]
+                if makes_answer(new):  # it would be written anew, as it was
+                    return
             elif (own := self._own(field.value)) is not None and "completions" in self._fields(own):
                 self._step_of(field, own)
                 return
@@ -316,12 +326,12 @@ class Fakes:
     def _step_of(self, field: Field, own: cst.ClassDef) -> None:
         """``self.chat = FakeChat(x)`` -> ``self.responses = FakeChat(x).completions``, if it does more."""
         assert field.value is not None
-        new = cst.Attribute(field.value, cst.Name("completions"))
         for inner in syntax.walk(own):
             if isinstance(inner, cst.Attribute) and inner.attr.value == "completions":
                 self.known.add(inner)
-        self.known.update(syntax.walk(field.node))
-        self._edit(field.node, assigned("responses", new))
+        self._edit(
+            field.node, reassigned("responses", lambda value: cst.Attribute(value, cst.Name("completions")))
+        )
 
     def _nested(self, chat: cst.ClassDef) -> None:
         """``class chat: class completions: ...`` -> ``class responses: ...``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
@@ -62,13 +62,20 @@ def target_of(node: cst.CSTNode) -> cst.BaseExpression:
 def assigned(name: str, value: cst.BaseExpression) -> Apply:
     """An edit that makes ``self.x = y`` set ``name`` to ``value``."""
 
+    return reassigned(name, lambda updated: value)
+
+
+def reassigned(name: str, change: Callable[[cst.BaseExpression], cst.BaseExpression]) -> Apply:
+    """As ``assigned``, with a change of the value, which keeps what is edited in it."""
+
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, (cst.Assign, cst.AnnAssign))
+        assert updated.value is not None
         target = target_of(updated)
         new = (
             target.with_changes(attr=cst.Name(name)) if isinstance(target, cst.Attribute) else cst.Name(name)
         )
-        return cst.Assign([cst.AssignTarget(new)], value)
+        return cst.Assign([cst.AssignTarget(new)], change(updated.value))
 
     return apply
 
@@ -89,3 +96,14 @@ def text_parameter(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     assert isinstance(updated, cst.Param)
     annotation = cst.Annotation(cst.Name("str")) if updated.annotation is not None else None
     return updated.with_changes(name=cst.Name("output_text"), annotation=annotation)
+
+
+def makes_answer(node: cst.CSTNode) -> bool:
+    """Whether an answer of the old API is put together in ``node``."""
+    return any(isinstance(inner, cst.Name) and inner.value == "choices" for inner in syntax.walk(node))
+
+
+def only_argument(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The ``X`` of ``SimpleNamespace(completions=X)``."""
+    assert isinstance(node, cst.Call)
+    return node.args[0].value

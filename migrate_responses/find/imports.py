@@ -17,6 +17,8 @@ from ..import_path import on_path, shared
 _IMPORT = re.compile(rb"import(?=[ \t(\\*])")
 _FROM = re.compile(rb"(?:^|[;:\s])from[ \t]+(\.*[ \t]*[\w.]*)[ \t]*$")
 _CALLED = re.compile(rb"\b(import_module|__import__)\(\s*[\"']([\w.]+)[\"']")
+_PLUGINS = re.compile(rb"^(pytest_plugins)\b[^=\n]*\+?=\s*([\[(]?(?:[\s,]*[\"'][\w.]+[\"'])*)", re.MULTILINE)
+_NAMED = re.compile(rb"[\"']([\w.]+)[\"']")
 _NOISE = re.compile(rb"#[^\n]*|\\\r?\n|[()\r\n]")
 
 
@@ -30,9 +32,12 @@ class Import:
 
 
 def imports(data: bytes) -> Iterator[Import]:
-    """Every import statement in ``data``, and every import by a call that spells the name."""
+    """Every import statement in ``data``, and every import by a call or for pytest that spells the name."""
     for called in _CALLED.finditer(data):
         yield Import(called.group(2).decode("utf-8", "replace"), alias=called.group(1))
+    for plugins in _PLUGINS.finditer(data) if b"pytest_plugins" in data else ():
+        for name in _NAMED.findall(plugins.group(2)):
+            yield Import(name.decode("utf-8", "replace"), alias=plugins.group(1))
     for found in _IMPORT.finditer(data):
         head = data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip()
         if source := _FROM.search(head):

@@ -23,6 +23,9 @@ _SHAPES = re.compile(
     rb"choices|tool_call|finish_reason|messages|completion|prompt_tokens"
     rb"|[\"'](?:role|content|function|parameters)[\"']|\.(?:content|delta|usage)\b"
 )
+# What fixtures may hand to a test of a call: an answer, or a part of one, by whatever it is set.
+_DOUBLES = re.compile(rb"\b(?:choices|message|content|delta|usage|tool_calls)\b")
+_CONFTEST = "conftest.py"
 _STATEMENT = re.compile(rb"^(?=[^\s#)\]}\"'])", re.MULTILINE)
 _BOUND = re.compile(rb"^(?:async[ \t]+def|def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?[+|]?=(?!=)")
 _INNER = re.compile(rb"^[ \t]+(?:async[ \t]+def|def|class)[ \t]+(\w+)|^[ \t]+(\w+)[ \t]*=(?!=)", re.MULTILINE)
@@ -42,6 +45,8 @@ def reach(candidates: Mapping[str, bytes], paths: Iterable[str], read: Read) -> 
     for path in starts:
         search.start(path)
     search.run()
+    while search.fixtures():
+        search.run()
     return search.found
 
 
@@ -55,17 +60,28 @@ def beside(own: Mapping[str, bytes], candidates: Mapping[str, bytes]) -> dict[st
     if not stems:
         return {}
     mention = re.compile(rb"\b(?:" + b"|".join(re.escape(os.fsencode(stem)) for stem in stems) + rb")\.\w")
-    folders = {
-        path[: index + 1] for path in own for index in range(-1, len(path)) if index < 0 or path[index] == "/"
-    }
+    folders = _folders(own)
     return {
         path: data
         for path, data in candidates.items()
-        if path not in own
-        and (
-            mention.search(data) or (path.endswith("conftest.py") and path[: -len("conftest.py")] in folders)
-        )
+        if path not in own and (mention.search(data) or _folder_of_conftest(path) in folders)
     }
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """The folders around ``paths``, each with its slash."""
+    return {
+        path[: index + 1]
+        for path in paths
+        for index in range(-1, len(path))
+        if index < 0 or path[index] == "/"
+    }
+
+
+def _folder_of_conftest(path: str) -> str | None:
+    """The folder (with its slash) whose tests get what ``path`` makes, without importing it."""
+    folder, slash, name = path.rpartition("/")
+    return folder + slash if name == _CONFTEST else None
 
 
 def _stem(path: str) -> str:
@@ -154,8 +170,10 @@ class _Search:
         self._shapes: dict[str, bool] = {}
         self._names: dict[str, set[bytes]] = {}
         self._strong: set[str] = set()  # reached by a response or a client, not by a constant alone
+        self._whole: set[str] = set()  # each conftest.py that is read for its fixtures
         self._queue: dict[str, None] = {}
         self._modules = Files(paths)
+        self._conftests = [path for path in paths if _folder_of_conftest(path) is not None]
         self._importers: dict[str, set[str]] = {}
         for path in paths:
             for _, target in self._links(path):
@@ -180,6 +198,27 @@ class _Search:
             self._imported(path, words)
             self._importing(path)
 
+    def fixtures(self) -> bool:
+        """Take in each ``conftest.py`` above what is found whose fixtures can make answers; if there are new.
+
+        Tests ask for them by the names of parameters.
+        """
+        folders = _folders([*self._candidates, *self._names])
+        new = [
+            path
+            for path in self._conftests
+            if path not in self._whole and _folder_of_conftest(path) in folders and self._makes_doubles(path)
+        ]
+        for path in new:
+            self._whole.add(path)
+            self._matter(path, set(self._file(path).words))
+        return bool(new)
+
+    def _makes_doubles(self, path: str) -> bool:
+        return any(
+            _DOUBLES.search(self._data(one)) for one in (path, *(target for _, target in self._links(path)))
+        )
+
     def _imported(self, path: str, words: set[bytes]) -> None:
         """Take in what the statements concerned use from other files."""
         behind = self._file(path).behind(words) if path in self._strong else set[bytes]()
@@ -191,7 +230,8 @@ class _Search:
             if not direct and not used and one.alias not in behind:
                 continue
             strong = direct and path in self._strong
-            if target in self._names or strong or self._has_shapes(target):
+            shaped = self._has_shapes(target) or (path in self._whole and self._makes_doubles(target))
+            if target in self._names or strong or shaped:
                 self._matter(target, used)
 
     def _importing(self, path: str) -> None:
