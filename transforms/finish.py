@@ -14,7 +14,7 @@ from ..decide.plan import Apply
 from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module, walk
 from .context import Context, constants
-from .none_text import is_kept_by_object
+from .none_kept import is_kept_by_object
 from .only_kind import only_kind
 from .reading import read_of, replace_read, same, truth_tested
 from .snippets import expr, in_lines

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..decide.escapes import Way
-from ..know.kinds import Class, Const, External, Kind, SeqValue, Shape, Site, Value
+from ..know.kinds import Const, External, Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module, bound_by, walk
 from .context import Context
+from .none_kept import compared, is_kept
 from .response_format import JSON, kind_of, may_refuse
 from .stream_parts import leaves
 
@@ -35,7 +36,7 @@ def none_is_seen(context: Context, site: Site) -> bool:
         for escape in context.escapes.of(Shape(Kind.CONTENT, site, form)):
             if escape.way in _WAYS:
                 return True
-    return _kept(context, site)
+    return is_kept(context, site)
 
 
 def _leaves_unasked(context: Context, site: Site) -> bool:
@@ -143,16 +144,6 @@ def _is_type_test(parent: cst.CSTNode | None, module: Module) -> bool:
     return isinstance(func, cst.Name) and func.value == "isinstance"
 
 
-def compared(node: cst.BaseExpression, module: Module) -> cst.BaseExpression | None:
-    """The other side of a comparison with ``node``."""
-    parent = module.parents[node]
-    comparison = parent if isinstance(parent, cst.Comparison) else module.parents[parent]
-    assert isinstance(comparison, cst.Comparison)
-    if len(comparison.comparisons) != 1:
-        return None
-    return comparison.comparisons[0].comparator if comparison.left is node else comparison.left
-
-
 ERRORS = frozenset({"AttributeError", "TypeError"})
 
 
@@ -196,34 +187,6 @@ def is_caught_above(context: Context, node: cst.CSTNode, module: Module, errors:
         if function is not None:
             stack.extend((caller.node, caller.module) for caller in function.callers)
     return False
-
-
-def _kept(context: Context, site: Site) -> bool:
-    """Whether the text is put where its being None can be told later: a message, a dict, an attribute."""
-    for node, module, shapes in context.shaped:
-        if any(shape.site is site and shape.kind is Kind.CONTENT for shape in shapes):
-            parent = module.parents.get(node)
-            if isinstance(parent, cst.DictElement) and parent.value is node:
-                return True
-            if is_kept_by_object(context, node, module):
-                return True
-    return False
-
-
-def is_kept_by_object(context: Context, node: cst.CSTNode, module: Module) -> bool:
-    """Whether an object of the project gets the value: it can be shown, compared or saved with the object."""
-    parent = module.parents.get(node)
-    match parent:
-        case cst.Arg():
-            call = module.parents.get(parent)
-            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
-            return any(isinstance(callee, Class) for callee in callees)
-        case cst.Assign():
-            return any(isinstance(target.target, cst.Attribute) for target in parent.targets)
-        case cst.AnnAssign():
-            return isinstance(parent.target, cst.Attribute)
-        case _:
-            return False
 
 
 def is_guarded(node: cst.CSTNode, module: Module) -> bool:

@@ -13,7 +13,8 @@ from ..know.kinds import Const, DictValue, Kind, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
 from .item_facts import facts
-from .none_text import ERRORS, compared, is_caught_above, is_guarded, is_none, none_is_seen, told_by
+from .none_kept import compared
+from .none_text import ERRORS, is_caught_above, is_guarded, is_none, none_is_seen, told_by
 from .reading import Read, Template, truth_tested
 from .snippets import attribute, expr
 
@@ -56,6 +57,7 @@ _BARE = (
     cst.Assign,
     cst.Return,
     cst.Arg,
+    cst.Element,
     cst.DictElement,
     cst.AnnAssign,
     cst.Expr,
