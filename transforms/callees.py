@@ -6,6 +6,7 @@ import libcst as cst
 
 from ..know import models
 from ..know.kinds import Bound, Class, External, Function, Place, Value
+from ..know.subclassing import shapers
 from .context import Context, Keyword
 from .taken_out import kept_by
 
@@ -19,7 +20,7 @@ def other_taker(context: Context, item: Keyword) -> str | None:
     if item.holder is None or not isinstance(item.holder.node, cst.Param):
         return None
     for callee in _callees(context, item.place):
-        name = _takes(context, callee, item.name)
+        name = _takes(context, callee, item)
         if name is not None:
             return name
     return None
@@ -27,6 +28,8 @@ def other_taker(context: Context, item: Keyword) -> str | None:
 
 def _callees(context: Context, place: Place) -> list[Value]:
     call = place.module.parents.get(place.node)
+    if isinstance(call, cst.ClassDef):
+        return list(shapers(context.project, context.project.classes[call]))
     known = context.memo.get("callees")
     if known is None:
         known = context.memo["callees"] = _by_node(context)
@@ -41,12 +44,12 @@ def _by_node(context: Context) -> dict[cst.CSTNode, list[Value]]:
     return found
 
 
-def _takes(context: Context, callee: Value, keyword: str) -> str | None:
-    """The name of ``callee`` if ``keyword`` must not be renamed for it."""
+def _takes(context: Context, callee: Value, item: Keyword) -> str | None:
+    """The name of ``callee`` if the keyword ``item`` must not be renamed for it."""
     if isinstance(callee, Class):
         found = callee.members.get("__init__")
         inner = [value for value in found.values if isinstance(value, Function)] if found is not None else []
-        return next((name for value in inner if (name := _takes(context, value, keyword))), None)
+        return next((name for value in inner if (name := _takes(context, value, item))), None)
     if isinstance(callee, External):
         passes_on = callee.path in models.RUNNERS or callee.path in _PASS_ON
         tail = callee.path.rpartition(".")[2]
@@ -54,7 +57,7 @@ def _takes(context: Context, callee: Value, keyword: str) -> str | None:
     function = callee.function if isinstance(callee, Bound) else callee
     if not isinstance(function, Function):
         return None
-    if keyword in kept_by(function):
+    if item.name in kept_by(function, set(item.place.module.ancestors(item.place.node))):
         return function.name
     dict_ = function.double_star
     return function.name if dict_ is not None and not context.senders(dict_) else None

@@ -65,7 +65,8 @@ def _taker(context: Context, node: cst.CSTNode, module: Module, names: frozenset
         callees += [
             value for item in call.args if not item.star for value in context.project.values(item.value)
         ]
-    return next((name for callee in callees for name in _takes(context, callee, names)), None)
+    around = set(module.ancestors(call))
+    return next((name for callee in callees for name in _takes(context, callee, names, around)), None)
 
 
 def _is_poured(argument: cst.Arg) -> bool:
@@ -73,31 +74,33 @@ def _is_poured(argument: cst.Arg) -> bool:
     return argument.star == "**" or (argument.keyword is not None and argument.keyword.value == "kwargs")
 
 
-def _takes(context: Context, callee: Value, names: frozenset[str]) -> Iterator[str]:
+def _takes(context: Context, callee: Value, names: frozenset[str], around: set[cst.CSTNode]) -> Iterator[str]:
     match callee:
         case Bound(function=function):
-            yield from _takes(context, function, names)
+            yield from _takes(context, function, names, around)
         case Partial(target=target):
-            yield from _takes(context, target, names)
+            yield from _takes(context, target, names, around)
         case Function(name=name):
-            if names & kept_by(callee):
+            if names & kept_by(callee, around):
                 yield name
         case Class(name=name):
             family = [callee, *context.project.ancestors(callee)]
             if names & {field for cls in family for field in cls.annotations}:
                 yield name
             for method in ("__init__", "__new__"):
-                yield from _member(context, family, method, names)
+                yield from _member(context, family, method, names, around)
         case Instance(type=cls):
-            yield from _member(context, [cls, *context.project.ancestors(cls)], "__call__", names)
+            yield from _member(context, [cls, *context.project.ancestors(cls)], "__call__", names, around)
         case _:
             return
 
 
-def _member(context: Context, family: list[Class], method: str, names: frozenset[str]) -> Iterator[str]:
+def _member(
+    context: Context, family: list[Class], method: str, names: frozenset[str], around: set[cst.CSTNode]
+) -> Iterator[str]:
     for cls in family:
         if method in cls.members:
             for value in cls.members[method].values:
                 if isinstance(value, Function):
-                    yield from _takes(context, value, names)
+                    yield from _takes(context, value, names, around)
             return

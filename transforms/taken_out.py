@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Iterator
+
 import libcst as cst
 
-from ..know.kinds import DictValue, Function, Place
+from ..know.kinds import Bound, Class, DictValue, Function, Instance, Place, Value
 from ..know.modules import walk
 
 _CONDITIONAL = (
@@ -45,16 +47,54 @@ def parameters_beside(value: DictValue) -> frozenset[str]:
     function = taker(value)
     if function is None:
         return frozenset()
-    parameters = function.params
-    return frozenset(item.name.value for item in (*parameters.params, *parameters.kwonly_params))
+    return _named(function)
 
 
-def kept_by(function: Function) -> frozenset[str]:
-    """The keywords that ``function`` takes itself, and does not pass on by ``**kwargs``."""
+def kept_by(function: Function, around: Container[cst.CSTNode]) -> frozenset[str]:
+    """The keywords that ``function`` takes itself, and does not pass on by ``**kwargs``.
+
+    So does a wrapper that a decorator puts around it, for calls that are not in it: not those with
+    the wrapper ``around`` them.
+    """
     value = function.double_star
     if value is None:
         return frozenset(function.parameters)
-    return parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
+    kept = parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
+    for decorator in function.decorators:
+        for wrapper in _wrappers(decorator.values):
+            if wrapper not in around:
+                kept |= _named(wrapper)
+    return kept
+
+
+def _wrappers(decorators: Iterable[Value]) -> Iterator[cst.FunctionDef]:
+    """The functions with ``*args`` and ``**kwargs`` that ``decorators`` of the project put around others."""
+    for value in decorators:
+        match value:
+            case Function():
+                tops = [value]
+            case Bound(function=function):
+                tops = [function]
+            case Class() | Instance():
+                cls = value if isinstance(value, Class) else value.type
+                called = cls.members.get("__call__")
+                tops = (
+                    [one for one in called.values if isinstance(one, Function)] if called is not None else []
+                )
+            case _:
+                continue
+        for top in tops:
+            for node in walk(top.node):
+                match node:
+                    case cst.FunctionDef(params=cst.Parameters(star_arg=cst.Param(), star_kwarg=cst.Param())):
+                        yield node
+                    case _:
+                        continue
+
+
+def _named(function: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The keywords that ``function`` has parameters for."""
+    return frozenset(item.name.value for item in (*function.params.params, *function.params.kwonly_params))
 
 
 def taker(value: DictValue) -> cst.FunctionDef | cst.Lambda | None:

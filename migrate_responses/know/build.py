@@ -11,9 +11,10 @@ from . import modules as syntax
 from .definitions import Definitions
 from .expressions import Env
 from .graph import Var
-from .kinds import Alias, DictValue, Value
+from .kinds import Alias, Argument, Class, DictValue, Value
 from .narrowing import narrow
 from .patterns import Patterns
+from .subclassing import subclass
 
 
 class Builder(Patterns):
@@ -213,8 +214,7 @@ class Builder(Patterns):
         cls = self.project.define_class(node, self.module)
         for base in node.bases:
             self.project.add_base(cls, self.expression(base.value))
-        for keyword in node.keywords:
-            self.expression(keyword.value)
+        self._class_keywords(node, cls)
         decorated = self._new(cls)
         for decorator in reversed(node.decorators):
             self.project.decorate_class(
@@ -227,6 +227,18 @@ class Builder(Patterns):
         self.scope, self.env = outer_scope, outer_env
         self.bind(node.name.value, decorated)
         return True
+
+    def _class_keywords(self, node: cst.ClassDef, cls: Class) -> None:
+        metaclass: Var | None = None
+        keywords: list[Argument] = []
+        for item in node.keywords:
+            value = self.expression(item.value)
+            name = item.keyword.value if item.keyword is not None else item.star
+            if name == "metaclass":
+                metaclass = value
+            else:
+                keywords.append(Argument(name, value, item))
+        subclass(self.project, cls, metaclass, keywords)
 
     # -- control flow --------------------------------------------------------------------
 

@@ -44,6 +44,7 @@ class Definitions(Foreign):
         self.links: dict[Module, set[Module]] = {}  # who imports whom, both ways
         self.functions: dict[cst.CSTNode, Function] = {}
         self.classes: dict[cst.CSTNode, Class] = {}
+        self.metaclasses: dict[Class, Var] = {}
         self.raised = Var()  # the exceptions of the project that are raised anywhere
         self.gates: list[Gate] = []
         self.undeclared: dict[Var, Var] = {}  # what passes a declaration -> all that comes to it
@@ -109,6 +110,7 @@ class Definitions(Foreign):
         """A new class of the project."""
         cls = Class(node, module, node.name.value)
         self.classes[node] = cls
+        self.metaclasses[cls] = Var()
         scope = module.scopes[node]
         cls.members.update((name, scope.any(name)) for name in scope.bound)
         return cls
