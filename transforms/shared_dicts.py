@@ -29,7 +29,7 @@ def shared_dicts(context: Context, site: Site, request: Request) -> None:
             detail = f"the dict of arguments is also {escape.way.value} {escape.to}"
             hold(escape.node, escape.module, [site], "MR120", detail)
         for node, module in context.holders(value):
-            if (taker := _taker(context, node, module, names)) is not None:
+            if (taker := keyword_taker(context, node, module, names)) is not None:
                 detail = f"`{taker}` takes one of the arguments itself"
                 context.manual(node, module, [site], "MR120", detail)
         for node, module in looks(context, value):
@@ -54,7 +54,7 @@ def _copy(context: Context, site: Site, value: DictValue, names: frozenset[str])
             context.manual(place.node, place.module, [site], "MR120", detail)
 
 
-def _taker(context: Context, node: cst.CSTNode, module: Module, names: frozenset[str]) -> str | None:
+def keyword_taker(context: Context, node: cst.CSTNode, module: Module, names: frozenset[str]) -> str | None:
     """A function that gets ``**node`` and keeps one of the entries ``names``, if there is one."""
     argument = module.parents.get(node)
     call = module.parents.get(argument) if argument is not None else None
