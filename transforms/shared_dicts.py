@@ -9,6 +9,7 @@ import libcst as cst
 from ..decide.escapes import Way
 from ..know.kinds import Bound, Class, DictValue, External, Function, Instance, Partial, Site, Value
 from ..know.modules import Module
+from .by_name import reads_by_name
 from .context import Context, Request
 from .parameter import UNCHANGED
 from .poured import READS, inherited, looks
@@ -35,6 +36,9 @@ def shared_dicts(context: Context, site: Site, request: Request) -> None:
         for node, module in looks(context, value):
             text = context.source(module.parents[node], module)
             context.manual(node, module, [site], "MR120", f"`{text}` looks at the names of the arguments")
+        for node, module in reads_by_name(context, value, names):
+            detail = f"`{context.source(node, module)}` gets an argument by its name"
+            context.manual(node, module, [site], "MR120", detail)
         if value not in request.dicts:
             _copy(context, site, value, names)
 

@@ -36,6 +36,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module, walk
 from ..know.project import Project
+from .opened import OPENERS, is_updated, opened
 from .receivers import MOCKS, is_shipped
 
 
@@ -96,7 +97,14 @@ _MODELLED = (
 _ENOUGH = 8
 
 # The nodes at which a value can leave, besides calls.
-_LEAVING = (cst.Return, cst.Yield, cst.FormattedStringExpression, cst.Assign, cst.BinaryOperation)
+_LEAVING = (
+    cst.Return,
+    cst.Yield,
+    cst.FormattedStringExpression,
+    cst.Assign,
+    cst.BinaryOperation,
+    cst.Attribute,
+)
 
 
 class Escapes:
@@ -180,6 +188,13 @@ class Escapes:
             else:
                 way = Way.ARGUMENT
             self._note(argument.var, way, names[0].removeprefix("builtins."), node, call.module)
+            if not OPENERS.isdisjoint(names):
+                self._open(argument.var, names[0].removeprefix("builtins."), node, call.module)
+
+    def _open(self, var: Var, to: str, node: cst.CSTNode, module: Module) -> None:
+        """The objects in ``var`` are made into dicts: what they hold leaves with them."""
+        for field in opened(var):
+            self._note(field, Way.ARGUMENT, to, node, module)
 
     def _foreign(self, call: Invocation) -> Iterator[str]:
         """The callees of ``call`` that are not the project's, nor known to pass values on."""
@@ -273,6 +288,9 @@ class Escapes:
                 case cst.Assign():
                     for target in node.targets:
                         self._store(target.target, node.value, module)
+                case cst.Attribute(value=owner, attr=cst.Name(value="__dict__")):
+                    if not is_updated(node, module) and owner in self._project.vars:
+                        self._open(self._project.vars[owner], "`__dict__`", node, module)
                 case cst.BinaryOperation(left=cst.BaseString() as text, operator=cst.Modulo(), right=value):
                     whole = self._is_displayed(node, module) and not _names_keys(text)
                     way = Way.DISPLAY if whole else Way.TEXT
