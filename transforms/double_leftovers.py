@@ -9,11 +9,11 @@ import libcst as cst
 
 from ..decide.receivers import MOCKS
 from ..know import modules as syntax
-from ..know.kinds import External, Site, Value
+from ..know.kinds import External, Site, Unknown, Value
 from ..know.modules import Module
 from .context import Context
 from .double_targets import Targets
-from .tested import at
+from .tested import at, imported_by, is_test
 
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
 _ROUTE = re.compile(r"chat/completions")
@@ -57,6 +57,35 @@ class Leftovers:
                 detail = f"`{text}` in a test is not understood"
                 sites = at(self.context, self.module, node)
                 self.context.unsafe(node, self.module, sites, "MR803", detail)
+        for node in self.module.of(cst.ImportFrom, cst.Import):
+            for other in imported_by(self.context, self.module, node):
+                if not is_test(other) and self._makes_doubles(other):
+                    detail = f"`{other.path}` makes answers for tests, and others import it too"
+                    self.context.unsafe(
+                        node, self.module, at(self.context, self.module, node), "MR803", detail
+                    )
+                    break
+
+    def _makes_doubles(self, other: Module) -> bool:
+        """Whether a module that is no test makes mocks or namespaces with choices: nobody looks at them."""
+        for node in other.of(cst.Call, cst.Assign):
+            match node:
+                case cst.Call(func=func, args=args) if any(
+                    arg.keyword is not None and arg.keyword.value == "choices" for arg in args
+                ):
+                    made = func
+                case cst.Assign(
+                    targets=[
+                        cst.AssignTarget(target=cst.Attribute(value=made, attr=cst.Name(value="choices")))
+                    ]
+                ):
+                    pass
+                case _:
+                    continue
+            for value in self.context.project.values(made):
+                if isinstance(value, External) and value.path.startswith((*MOCKS, "types.SimpleNamespace")):
+                    return True
+        return False
 
     def _is_left(self, node: cst.CSTNode) -> bool:
         match node:
@@ -133,6 +162,8 @@ class Leftovers:
         match value:
             case External(path=path):
                 return not path.startswith(_PLAIN)
+            case Unknown(node=cst.Param() as asked):  # of a fixture that nobody has seen, say
+                return asked in self.module.parents
             case _:
                 return False
 

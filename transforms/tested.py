@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -229,23 +229,26 @@ def _imported(context: Context, module: Module) -> set[Module]:
 def _imports(context: Context, module: Module) -> set[Module]:
     found: set[Module] = set()
     for node in module.of(cst.Import, cst.ImportFrom):
-        if isinstance(node, cst.ImportFrom):
-            head = syntax.dotted(node.module) if node.module is not None else ""
-            target = context.project.find_module(module, len(node.relative), head)
-            if target is not None:
-                found.add(target)
-            for alias in () if isinstance(node.names, cst.ImportStar) else node.names:
-                name = f"{head}.{syntax.dotted(alias.name)}" if head else syntax.dotted(alias.name)
-                inner = context.project.find_module(module, len(node.relative), name)
-                if inner is not None:
-                    found.add(inner)
-        elif isinstance(node, cst.Import):
-            for alias in node.names:
-                target = context.project.find_module(module, 0, syntax.dotted(alias.name))
-                if target is not None:
-                    found.add(target)
+        found.update(imported_by(context, module, node))
     found.discard(module)
     return found
+
+
+def imported_by(context: Context, module: Module, node: cst.CSTNode) -> Iterator[Module]:
+    """The project modules that one import in ``module`` means."""
+    names: list[tuple[int, str]] = []
+    if isinstance(node, cst.ImportFrom):
+        head = syntax.dotted(node.module) if node.module is not None else ""
+        prefix = f"{head}." if head else ""
+        names.append((len(node.relative), head))
+        if not isinstance(node.names, cst.ImportStar):
+            names += [(len(node.relative), prefix + syntax.dotted(alias.name)) for alias in node.names]
+    elif isinstance(node, cst.Import):
+        names = [(0, syntax.dotted(alias.name)) for alias in node.names]
+    for level, name in names:
+        target = context.project.find_module(module, level, name)
+        if target is not None:
+            yield target
 
 
 def _reads_messages(module: Module) -> bool:

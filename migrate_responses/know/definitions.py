@@ -27,6 +27,7 @@ from .kinds import (
 )
 from .modules import Index, Module
 from .narrowing import AN_EXCEPTION
+from .testing import find_helpers
 
 # How a module changes the methods of the SDK that it hands on.
 _PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bsetattr\(")
@@ -197,11 +198,15 @@ class Definitions(Foreign):
 
     def link(self) -> None:
         """Find out which modules import which; to be done before anything is built."""
+        importers: dict[Module, set[Module]] = {}
         for module in self.modules:
             for node in module.of(cst.Import, cst.ImportFrom):
                 for found in self._imports(module, node):
+                    if found is not module:
+                        importers.setdefault(found, set()).add(module)
                     self.links.setdefault(module, set()).add(found)
                     self.links.setdefault(found, set()).add(module)
+        find_helpers(importers)
 
     def _imports(self, module: Module, node: cst.CSTNode) -> Iterator[Module]:
         names: list[tuple[int, str]] = []

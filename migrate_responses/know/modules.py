@@ -111,6 +111,7 @@ class Module:
     parents: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
     scopes: dict[cst.CSTNode, Scope] = field(default_factory=dict)
     externals: list[External] = field(default_factory=list)  # from x import * of unknown modules
+    helps_tests: bool = False  # not a test by its path, but made for tests alone
     _of: dict[tuple[type[cst.CSTNode], ...], list[cst.CSTNode]] = field(default_factory=dict)
 
     @property
