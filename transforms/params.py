@@ -68,14 +68,32 @@ def _limit(parameter: Parameter) -> Action:
     low = [value for value in found or [] if isinstance(value, int) and 0 <= value < 16]
     if low:
         detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
-        return Action("MR102", "max_output_tokens", wrap=_at_least_16, hold="unsafe", detail=detail)
+        return Action(
+            "MR102", "max_output_tokens", wrap=_at_least_16(parameter), hold="unsafe", detail=detail
+        )
     if parameter.is_nothing:
         return Action("MR108", drop=True)
     return Action("MR101", "max_output_tokens")
 
 
-def _at_least_16(value: cst.BaseExpression) -> cst.BaseExpression:
-    return cst.Integer("16") if isinstance(value, cst.Integer) else expr("max(limit, 16)", limit=value)
+def _at_least_16(parameter: Parameter) -> Callable[[cst.BaseExpression], cst.BaseExpression]:
+    """A wrapper that raises what is too little, and leaves alone what is enough, or None."""
+    general = optional("max(value, 16)", parameter)
+
+    def wrap(value: cst.BaseExpression) -> cst.BaseExpression:
+        match value:
+            case cst.Integer():
+                return value if value.evaluated_value >= 16 else cst.Integer("16")
+            case cst.Name(value="None"):
+                return value
+            case cst.IfExp(body=body, orelse=orelse):
+                return value.with_changes(body=wrap(body), orelse=wrap(orelse))
+            case cst.BooleanOperation(operator=cst.Or(), right=cst.Integer()):
+                return expr("max(value, 16)", value=value)
+            case _:
+                return general(value)
+
+    return wrap
 
 
 def _effort(parameter: Parameter) -> Action:
