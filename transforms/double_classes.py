@@ -20,7 +20,6 @@ from .context import Context
 from .double_edits import DROPPED, USAGE, Keywords, new_name, only, text_of
 from .double_fields import (
     assigned,
-    reassigned,
     classes_of,
     is_dataclass,
     is_plain,
@@ -29,6 +28,7 @@ from .double_fields import (
     method_of,
     only_argument,
     put,
+    reassigned,
     target_of,
     text_field,
     text_parameter,
