@@ -41,6 +41,8 @@ def shared_dicts(context: Context, site: Site, request: Request) -> None:
             context.manual(node, module, [site], "MR120", detail)
         if value not in request.dicts:
             _copy(context, site, value, names)
+        else:
+            _mixed(context, site, value, names)
 
 
 def _changed(request: Request, value: DictValue) -> frozenset[str]:
@@ -56,6 +58,33 @@ def _copy(context: Context, site: Site, value: DictValue, names: frozenset[str])
             text = context.source(place.node, place.module)
             detail = f"`{text}` reads a copy of the arguments"
             context.manual(place.node, place.module, [site], "MR120", detail)
+
+
+def _mixed(context: Context, site: Site, value: DictValue, names: frozenset[str]) -> None:
+    """``m["max_tokens"]`` where ``m`` can also be a dict that is not sent, and keeps that name."""
+    for name in sorted(names - _SAME_KEY):
+        for place in value.places.get(name, ()):
+            base = _asked(place.node) if place.how in READS else None
+            for other in context.project.values(base) if base is not None else ():
+                if isinstance(other, DictValue) and name in other.places and not context.senders(other):
+                    text = context.source(place.node, place.module)
+                    detail = f"`{text}` also reads a dict that is no request"
+                    context.manual(place.node, place.module, [site], "MR120", detail)
+                    break
+
+
+def _asked(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """The dict of which a read asks."""
+    match node:
+        case cst.Subscript(value=base) | cst.Call(func=cst.Attribute(value=base)):
+            return base
+        case (
+            cst.ComparisonTarget(comparator=base)
+            | cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=base)])
+        ):
+            return base
+        case _:
+            return None
 
 
 def keyword_taker(context: Context, node: cst.CSTNode, module: Module, names: frozenset[str]) -> str | None:
