@@ -385,13 +385,15 @@ def _text(node: cst.CSTNode, module: Module) -> str:
 _PLAIN = (Const, Typed, External, Unknown)
 
 
-def contents(value: Value) -> set[Value]:
-    """What a container holds: the elements of a sequence, the values of a dict."""
+def contents(value: Value) -> list[Value]:
+    """What a container holds: the elements of a sequence, the values of a dict; each once, in order."""
     if isinstance(value, SeqValue):
-        return set().union(value.element.values, *(item.values for item in value.items.values()))
-    if isinstance(value, DictValue):
-        return {*value.everything.values, *value.keys.values}
-    return set()
+        held = [value.element, *value.items.values()]
+    elif isinstance(value, DictValue):
+        held = [value.everything, value.keys]
+    else:
+        return []
+    return list(dict.fromkeys(inner for var in held for inner in var.values))
 
 
 def reachable(*variables: Var) -> Iterator[Value]:
