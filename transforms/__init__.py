@@ -14,6 +14,7 @@ from . import (
     aliases,
     call,
     compared,
+    copied_forms,
     copied_messages,
     double_compared,
     doubles,
@@ -74,5 +75,6 @@ RULES: tuple[Callable[[Context], None], ...] = (
     unread.plan,
     unseen_callers.plan,
     compared.plan,
+    copied_forms.plan,
     shadowed.plan,
 )
