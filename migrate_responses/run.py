@@ -12,6 +12,7 @@ import libcst as cst
 
 from . import progress
 from .config import Settings
+from .decide.copies import complete
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
 from .decide.flows import Flow, causes, flows
@@ -112,6 +113,7 @@ class Inspection:
         project = Project(self._modules)
         project.assume(self._settings.assume_clients)
         project.solve()
+        complete(project)
         plan = Plan(project, self._settings)
         context = Context(project, Escapes(project, self._settings.packaged), plan)
         for rules in RULES:

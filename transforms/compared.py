@@ -16,10 +16,7 @@ from .tested import is_test
 
 def plan(context: Context) -> None:
     """Hold back the flows that change a dict or list which something is compared with."""
-    edited: dict[cst.CSTNode, set[Site]] = {}
-    for edit in context.plan.edits:
-        edited.setdefault(edit.node, set()).update(edit.sites)
-    for value, sites in _changed(context, edited).items():
+    for value, sites in _changed(context, edited_nodes(context)).items():
         for node, module in context.holders(value):
             comparison = module.parents.get(node)
             if isinstance(comparison, cst.ComparisonTarget):
@@ -38,7 +35,7 @@ def _changed(context: Context, edited: dict[cst.CSTNode, set[Site]]) -> dict[Dic
         for inner in (*contents(value), *copied):
             if isinstance(inner, (DictValue, SeqValue)):
                 holders.setdefault(inner, []).append(value)
-        sites = set().union(*(edited.get(node, ()) for node in _nodes(value)))
+        sites = set().union(*(edited.get(node, ()) for node in nodes_of(value)))
         if sites and not is_test(value.module):  # the rule for doubles sees to what tests write
             found[value] = sites
     todo = list(found)
@@ -51,7 +48,16 @@ def _changed(context: Context, edited: dict[cst.CSTNode, set[Site]]) -> dict[Dic
     return found
 
 
-def _nodes(value: DictValue | SeqValue) -> list[cst.CSTNode]:
+def edited_nodes(context: Context) -> dict[cst.CSTNode, set[Site]]:
+    """The nodes that the rules so far want to edit, with the sites that they do it for."""
+    edited: dict[cst.CSTNode, set[Site]] = {}
+    for edit in context.plan.edits:
+        edited.setdefault(edit.node, set()).update(edit.sites)
+    return edited
+
+
+def nodes_of(value: DictValue | SeqValue) -> list[cst.CSTNode]:
+    """Where a dict or list is written: its display, and the places that add to it."""
     places = value.places if isinstance(value, SeqValue) else [p for ps in value.places.values() for p in ps]
     return [value.node, *(place.node for place in places)]
 

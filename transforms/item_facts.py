@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..decide.copies import sources_of
+from ..decide.escapes import contents
 from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, Kind, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module, parameters
@@ -34,6 +36,8 @@ def form_of(message: DictValue) -> Form:
     """The form of ``message``, by its role and keys."""
     if writes(message, "tool_calls") or writes(message, "function_call"):
         return Form.CALLS
+    if not _PAIRED.isdisjoint(_paired(message)):
+        return Form.MIXED
     found = roles(message)
     if found is None:
         return Form.MIXED if writes(message, "tool_call_id") else Form.PLAIN
@@ -45,9 +49,24 @@ def form_of(message: DictValue) -> Form:
     return Form.RESULT if special == {"tool"} else Form.LEGACY_RESULT
 
 
+_PAIRED = frozenset({"tool_call_id", "tool_calls", "function_call"})
+
+
+def _paired(message: DictValue) -> Iterator[object]:
+    """The constants in the pairs that a dict is made of: ``dict(zip(KEYS, values))``."""
+    pairs = [value for source in message.merged for value in source.values if isinstance(value, SeqValue)]
+    for listed in pairs:
+        for pair in contents(listed):
+            yield from (inner.value for inner in contents(pair) if isinstance(inner, Const))
+
+
 def writes(message: DictValue, key: str) -> bool:
-    """Whether ``key`` of a message can be given something other than None."""
-    return any(place.how in WRITES and not is_none(place.var) for place in message.places.get(key, ()))
+    """Whether ``key`` of a message, or of what it is a copy of, can be given something other than None."""
+    return any(
+        place.how in WRITES and not is_none(place.var)
+        for source in (message, *sources_of(message))
+        for place in source.places.get(key, ())
+    )
 
 
 def answers_in(var: Var | None) -> list[Shape]:
