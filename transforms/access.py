@@ -12,13 +12,10 @@ import libcst as cst
 from ..documents.names import DESCRIBED
 from ..know.graph import Var
 from ..know.kinds import (
-    DUMPS,
-    JSON_DUMPS,
     SHAPES,
     STREAM_KINDS,
     STRUCTURAL,
     DictValue,
-    External,
     Kind,
     Method,
     Shape,
@@ -27,6 +24,7 @@ from ..know.kinds import (
 from ..know.modules import Module
 from .choices import choices, element_of_kept
 from .context import Context, constants
+from .dumps import DUMPED, dump, is_read_by_key, loads
 from .folding import settle
 from .only_kind import only_kind
 from .read_history import is_history
@@ -34,7 +32,6 @@ from .reading import (
     ASKS,
     Read,
     Template,
-    base_of,
     builtin,
     fixed,
     is_stored_to,
@@ -107,7 +104,7 @@ def plan(context: Context) -> None:
         elif kinds & STRUCTURAL - _ELSEWHERE:
             _use(context, node, module, shapes)
         if isinstance(node, cst.Call) and any(shape.form == "dict" for shape in shapes):
-            _loads(context, node, module, shapes)
+            loads(context, node, module, shapes)
     for pattern, module, subject in context.project.patterns:
         _matched(context, pattern, module, subject)
     for site in context.sites:
@@ -219,7 +216,7 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
                 text = context.source(parent, module)
                 context.manual(parent, module, sites, "MR309", f"`{text}` is not understood")
         case cst.Attribute(value=value) if value is node:
-            _dump(context, node, parent, module, shapes)
+            dump(context, node, parent, module, shapes)
         case cst.Comparison():
             if not _compares_with_none(parent):
                 context.manual(
@@ -354,51 +351,6 @@ def _hasattr(context: Context, call: cst.Call, module: Module, shapes: list[Shap
     settle(context, call, module, sites, (kind, str(key[0])) in SHAPES, "MR312")
 
 
-def _dump(
-    context: Context, node: cst.BaseExpression, method: cst.Attribute, module: Module, shapes: list[Shape]
-) -> None:
-    """``resp.model_dump()``: the Response itself, where the dict is read by key."""
-    call = module.parents.get(method)
-    sites = {shape.site for shape in shapes}
-    if not isinstance(call, cst.Call) or method.attr.value not in DUMPS | JSON_DUMPS:
-        context.manual(
-            method, module, sites, "MR309", f"`{context.source(method, module)}` is not understood"
-        )
-        return
-    if shapes[0].kind not in _DUMPED:
-        context.manual(call, module, sites, "MR309", f"`{context.source(call, module)}` is not understood")
-        return
-    dumped = [value for value in context.project.values(call) if isinstance(value, Shape)]
-    if any(_is_read_by_key(context, shape) for shape in dumped):
-        context.edit(call, module, sites, _undump, "MR313")
-    elif not is_history(context, call, module):
-        context.note(call, module, sites, "MR314", f"`{context.source(call, module)}` shows the new answer")
-
-
-def _loads(context: Context, call: cst.Call, module: Module, shapes: list[Shape]) -> None:
-    """``json.loads(resp.model_dump_json())`` is the Response itself."""
-    for value in context.project.values(call.func):
-        if isinstance(value, External) and value.path == "json.loads":
-            context.edit(call, module, {shape.site for shape in shapes}, lambda o, u: base_of(u), "MR313")
-
-
-def _undump(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.Call)
-    assert isinstance(updated.func, cst.Attribute)
-    return updated.func.value
-
-
-def _is_read_by_key(context: Context, shape: Shape) -> bool:
-    for node, module, shapes in context.shaped:
-        if isinstance(node, cst.BaseExpression) and any(
-            other.site is shape.site and other.form == "dict" and shape.form != "object" for other in shapes
-        ):
-            reading = read_of(context, node, module)
-            if reading is not None and not isinstance(reading.whole, cst.Attribute):
-                return True
-    return False
-
-
 def _escapes(context: Context, site: Site) -> None:
     """Parts that leave the project keep their old shape in somebody's eyes (MR305)."""
     for kind in STRUCTURAL - {Kind.OTHER}:
@@ -418,11 +370,8 @@ def _escapes(context: Context, site: Site) -> None:
 
 def _is_no_json(context: Context, shape: Shape, to: str) -> bool:
     """Whether ``json.dumps`` gets something that is not a dump, or is none any more."""
-    dumped = shape.form == "dict" and shape.kind in _DUMPED and not _is_read_by_key(context, shape)
+    dumped = shape.form == "dict" and shape.kind in DUMPED and not is_read_by_key(context, shape)
     return to == "json.dumps" and not dumped and shape.kind is not Kind.FINISH
-
-
-_DUMPED = RESPONSE | {Kind.USAGE, Kind.PROMPT_DETAILS, Kind.COMPLETION_DETAILS}
 
 
 def _escape(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..decide.escapes import contents
+from ..decide.contents import contents
 from ..know.kinds import DictValue, SeqValue, Site
 from .context import Context
 from .tested import is_test

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..decide.contents import contents
 from ..decide.copies import sources_of
-from ..decide.escapes import contents
 from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, Kind, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module, parameters

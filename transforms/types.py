@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import libcst as cst
 
-from ..decide.escapes import reachable
+from ..decide.contents import reachable
 from ..decide.receivers import in_tests
 from ..know import modules as syntax
 from ..know.graph import Var

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..know.kinds import DictValue
 from ..know.project import Project
-from .escapes import reachable
+from .contents import reachable
 
 
 def complete(project: Project) -> None:

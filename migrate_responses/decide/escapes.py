@@ -21,7 +21,6 @@ from ..know.kinds import (
     Bound,
     Class,
     Const,
-    DictValue,
     External,
     Function,
     Instance,
@@ -29,13 +28,13 @@ from ..know.kinds import (
     Method,
     Partial,
     Resource,
-    SeqValue,
     Typed,
     Unknown,
     Value,
 )
 from ..know.modules import Module, walk
 from ..know.project import Project
+from .contents import PLAIN, contents
 from .opened import OPENERS, is_updated, opened
 from .receivers import MOCKS, is_shipped
 
@@ -152,7 +151,7 @@ class Escapes:
             return
         escape = Escape(way, to, node, module, True)
         for value in var.values:
-            if not isinstance(value, _PLAIN):
+            if not isinstance(value, PLAIN):
                 self._noted.setdefault(value, []).append(escape)
                 self._expand(value)
 
@@ -165,7 +164,7 @@ class Escapes:
                 continue
             self._expanded.add(holder)
             for inner in contents(holder):
-                if not isinstance(inner, _PLAIN):
+                if not isinstance(inner, PLAIN):
                     self._holders.setdefault(inner, []).append(holder)
                     stack.append(inner)
 
@@ -380,29 +379,3 @@ def _is_state(path: str) -> bool:
 
 def _text(node: cst.CSTNode, module: Module) -> str:
     return " ".join(module.tree.code_for_node(node).split())[:60]
-
-
-_PLAIN = (Const, Typed, External, Unknown)
-
-
-def contents(value: Value) -> list[Value]:
-    """What a container holds: the elements of a sequence, the values of a dict; each once, in order."""
-    if isinstance(value, SeqValue):
-        held = [value.element, *value.items.values()]
-    elif isinstance(value, DictValue):
-        held = [value.everything, value.keys]
-    else:
-        return []
-    return list(dict.fromkeys(inner for var in held for inner in var.values))
-
-
-def reachable(*variables: Var) -> Iterator[Value]:
-    """The values of ``variables`` and what they contain, however deep."""
-    seen: dict[Value, None] = {}
-    stack = [value for var in variables for value in var.values]
-    while stack:
-        value = stack.pop()
-        if value not in seen and not isinstance(value, _PLAIN):
-            seen[value] = None
-            stack.extend(contents(value))
-    return iter(seen)

@@ -33,7 +33,8 @@ from .kinds import (
 )
 
 if TYPE_CHECKING:
-    from .expressions import Env, Expressions
+    from .expressions import Expressions
+    from .scoping import Env
 
 AN_EXCEPTION = "an exception"  # why a value is unknown that a handler caught
 
