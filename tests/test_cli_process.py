@@ -12,25 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.one_call import AFTER, BEFORE
 from tests.terminal import Terminal
 
 PROGRAM = [sys.executable, "-m", "migrate_responses"]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and terminals")
 
-BEFORE = """\
-from openai import OpenAI
-
-client = OpenAI()
-answer = client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": "Hi"}])
-print(answer.choices[0].message.content)
-"""
-AFTER = """\
-from openai import OpenAI
-
-client = OpenAI()
-answer = client.responses.create(model="gpt-4.1", input="Hi", store=False)
-print(answer.output_text)
-"""
 HELD = BEFORE.replace('"Hi"}]', '"[red]\\x1b[31m"}], stop=["\x1b[2J"]')
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.one_call import AFTER, BEFORE
+
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = (
     ".pre-commit-hooks.yaml",
@@ -27,20 +29,6 @@ NO_PACKAGES = (
     "ConnectionError",
 )
 
-BEFORE = """\
-from openai import OpenAI
-
-client = OpenAI()
-answer = client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": "Hi"}])
-print(answer.choices[0].message.content)
-"""
-AFTER = """\
-from openai import OpenAI
-
-client = OpenAI()
-answer = client.responses.create(model="gpt-4.1", input="Hi", store=False)
-print(answer.output_text)
-"""
 AGENT = """\
 from openai import OpenAI
 

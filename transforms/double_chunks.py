@@ -12,7 +12,7 @@ import libcst as cst
 from ..decide.plan import Apply, Replacement
 from ..know import modules as syntax
 from ..know.kinds import Kind
-from .double_edits import Keywords, has_others, is_empty, path_of, set_fields
+from .double_edits import Keywords, attribute_set, has_others, is_empty, path_of, set_fields
 from .double_streams import end_of, may_say_nothing, says_nothing, type_of
 from .snippets import expr, is_simple
 
@@ -89,15 +89,11 @@ def _set(fields: Keywords) -> Apply:
     write = set_fields(fields)
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
-        assert isinstance(updated, cst.SimpleStatementLine)
-        assign = updated.body[0]
-        assert isinstance(assign, cst.Assign)
-        target = assign.targets[0].target
-        assert isinstance(target, cst.Attribute)
+        line, assign, target = attribute_set(updated)
         _, choices = path_of(target)
         assert choices is not None
         short = assign.with_changes(targets=[assign.targets[0].with_changes(target=choices)])
-        return write(original, updated.with_changes(body=[short]))
+        return write(original, line.with_changes(body=[short]))
 
     return apply
 

@@ -171,20 +171,26 @@ def set_parsed(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     return updated.with_changes(targets=[named], value=keywords_of(keywords_of(choice)["message"])["parsed"])
 
 
+def attribute_set(node: cst.CSTNode) -> tuple[cst.SimpleStatementLine, cst.Assign, cst.Attribute]:
+    """The parts of a line that sets an attribute: itself, the assignment, and what is set."""
+    assert isinstance(node, cst.SimpleStatementLine)
+    assign = node.body[0]
+    assert isinstance(assign, cst.Assign)
+    target = assign.targets[0].target
+    assert isinstance(target, cst.Attribute)
+    return node, assign, target
+
+
 def set_fields(fields: Keywords) -> Callable[[cst.CSTNode, cst.CSTNode], Replacement]:
     """A line for each field, instead of the one that sets ``choices``."""
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
-        assert isinstance(updated, cst.SimpleStatementLine)
-        assign = updated.body[0]
-        assert isinstance(assign, cst.Assign)
-        target = assign.targets[0].target
-        assert isinstance(target, cst.Attribute)
+        line, _, target = attribute_set(updated)
         owner = target.value
         lines = [
-            updated.with_changes(
+            line.with_changes(
                 body=[cst.Assign([cst.AssignTarget(cst.Attribute(owner, cst.Name(name)))], value)],
-                leading_lines=updated.leading_lines if number == 0 else [],
+                leading_lines=line.leading_lines if number == 0 else [],
             )
             for number, (name, value) in enumerate(fields.items())
         ]

@@ -15,6 +15,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import External
 from .double_edits import is_empty, new_name, only
+from .double_trees import is_read
 
 if TYPE_CHECKING:
     from .double_shapes import Shapes
@@ -87,7 +88,7 @@ def _parts(shapes: Shapes, scope: cst.CSTNode, linked: cst.Assign) -> _Parts | N
         return None  # a plain mock has no items to iterate over
     parts = _Parts(response, choice.value, message, made)
     for node in syntax.walk(scope):
-        if isinstance(node, cst.Name) and node.value in names - {response} and _is_read(shapes, node):
+        if isinstance(node, cst.Name) and node.value in names - {response} and is_read(shapes.module, node):
             assign = _set_up(shapes, node)
             if assign is None:
                 return None
@@ -102,20 +103,6 @@ def _is_mock(shapes: Shapes, node: cst.BaseExpression, ending: str = "") -> bool
         isinstance(value, External) and value.path.startswith(_MOCKS) and value.path.endswith(ending)
         for value in values
     )
-
-
-def _is_read(shapes: Shapes, node: cst.Name) -> bool:
-    """Whether the name is used, and not bound, nor the name of an attribute or a keyword."""
-    parent = shapes.module.parents.get(node)
-    match parent:
-        case cst.AssignTarget():
-            return False
-        case cst.Attribute(attr=attr):
-            return attr is not node
-        case cst.Arg(keyword=keyword):
-            return keyword is not node
-        case _:
-            return True
 
 
 def _set_up(shapes: Shapes, node: cst.Name) -> cst.Assign | None:

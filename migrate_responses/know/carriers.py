@@ -42,7 +42,7 @@ class Carriers(Loading):
         elif path == "builtins.object.__new__" and first is not None:
             self.solver.watch(first, lambda value: self._instance(value, call.result))
         elif path == "builtins.object.__setattr__" and len(call.arguments) > 2:
-            self._store(call)
+            self.set_by_name(call)
         else:
             if path in _NAMESPACES:
                 self._namespace(path, call)
@@ -62,8 +62,8 @@ class Carriers(Loading):
         if isinstance(value, Class):
             self.solver.add(target, [value.instance])
 
-    def _store(self, call: Invocation) -> None:
-        """``object.__setattr__(owner, "name", value)``."""
+    def set_by_name(self, call: Invocation) -> None:
+        """``setattr(owner, "name", value)``, or ``object.__setattr__`` with the same."""
         owner, key, value = call.arguments[:3]
 
         def on(found: Value) -> None:

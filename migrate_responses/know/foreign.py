@@ -214,7 +214,7 @@ class Foreign(Carriers):
             case "builtins.getattr" if len(arguments) > 1:
                 self._getattr(call)
             case "builtins.setattr" if len(arguments) > 2:
-                self._setattr(call)
+                self.set_by_name(call)
             case "builtins.type" if len(arguments) == 1:
                 self.solver.watch(arguments[0].var, lambda value: self._type_of(value, call.result))
             case "builtins.print" | "builtins.type" | "builtins.id":
@@ -234,16 +234,6 @@ class Foreign(Carriers):
     def _type_of(self, value: Value, target: Var) -> None:
         if isinstance(value, Instance):
             self.solver.add(target, [value.type])
-
-    def _setattr(self, call: Invocation) -> None:
-        owner, key, value = call.arguments[:3]
-
-        def on(found: Value) -> None:
-            if isinstance(found, Const) and isinstance(found.value, str):
-                name = found.value
-                self.solver.watch(owner.var, lambda item: self.store_member(item, name, call.node, value.var))
-
-        self.solver.watch(key.var, on)
 
     def _getattr(self, call: Invocation) -> None:
         owner, key = call.arguments[0], call.arguments[1]
