@@ -353,8 +353,8 @@ def _hasattr(context: Context, call: cst.Call, module: Module, shapes: list[Shap
 
 def _escapes(context: Context, site: Site) -> None:
     """Parts that leave the project keep their old shape in somebody's eyes (MR305)."""
-    for kind in STRUCTURAL - {Kind.OTHER}:
-        if kind in STREAM_KINDS:
+    for kind in Kind:  # in the order in which they are listed, so that runs are alike
+        if kind not in STRUCTURAL or kind in STREAM_KINDS or kind is Kind.OTHER:
             continue
         for form in ("object", "dict", "json"):
             for escape in context.escapes.of(Shape(kind, site, form)):

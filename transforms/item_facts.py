@@ -6,7 +6,7 @@ The facts that :mod:`.tool_messages`, :mod:`.history` and :mod:`.read_history` s
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import libcst as cst
 
@@ -112,7 +112,7 @@ class Facts:
         self.plain = self._plain_answers()
         self.forms = {message: form_of(message) for message in self.messages}
         self._forms_of: dict[Var, frozenset[Form]] = {}
-        self.multiple = {message for message, form in self.forms.items() if form is Form.CALLS}
+        self.multiple = dict.fromkeys(m for m, form in self.forms.items() if form is Form.CALLS)
 
     def _plain_answers(self) -> set[Site]:
         histories = {sequence: self._elements(sequence) for sequence in self.senders}
@@ -286,7 +286,7 @@ def facts(context: Context) -> Facts:
     return known
 
 
-def only(var: Var | None, wanted: set[DictValue]) -> bool:
+def only(var: Var | None, wanted: Container[DictValue]) -> bool:
     """Whether every value of a variable is one of ``wanted`` (or None, which was never sent)."""
     values = (
         [value for value in var.values if not (isinstance(value, Const) and value.value is None)]

@@ -308,7 +308,9 @@ def _arguments(module: Module, node: cst.BaseExpression) -> list[cst.Arg]:
 
 def _escapes(context: Context, site: Site) -> None:
     """A stream or a chunk in the hands of others keeps its old shape in their eyes (MR402)."""
-    for kind in STREAM_KINDS & STRUCTURAL:
+    for kind in Kind:  # in the order in which they are listed, so that runs are alike
+        if kind not in STREAM_KINDS or kind not in STRUCTURAL:
+            continue
         for form in ("object", "dict", "json"):
             for escape in context.escapes.of(Shape(kind, site, form)):
                 if escape.way.name == "DISPLAY" and (kind is Kind.STREAM or escape.to in ASKS):

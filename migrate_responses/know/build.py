@@ -109,7 +109,7 @@ class Builder(Statements):
         outer_scope, outer_env = self.scope, self.env
         self.scope, self.env = self.module.scopes[node], {}
         self._suite(node.body)
-        cls.members.update((name, self.scope.any(name)) for name in self.scope.bound)
+        cls.members.update((name, self.scope.any(name)) for name in sorted(self.scope.bound))
         self.scope, self.env = outer_scope, outer_env
         self.bind(node.name.value, decorated)
         return True
@@ -202,10 +202,10 @@ class Builder(Statements):
             return self._suite(node.orelse.body) or bool(breaks)
         return not endless or bool(breaks)
 
-    def _locals(self, nodes: Sequence[cst.CSTNode]) -> set[str]:
-        """The names bound in ``nodes`` whose order of definitions is known."""
+    def _locals(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
+        """The names bound in ``nodes`` whose order of definitions is known, in one order for all runs."""
         names = syntax.bound_in(nodes)
-        return (names & self.scope.bound) - self.scope.shared
+        return sorted((names & self.scope.bound) - self.scope.shared)
 
     def _for(self, node: cst.For) -> bool:
         items = self.iterate(self.expression(node.iter))

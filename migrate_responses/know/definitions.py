@@ -113,7 +113,7 @@ class Definitions(Foreign):
         self.classes[node] = cls
         self.metaclasses[cls] = Var()
         scope = module.scopes[node]
-        cls.members.update((name, scope.any(name)) for name in scope.bound)
+        cls.members.update((name, scope.any(name)) for name in sorted(scope.bound))
         return cls
 
     def caught(self, kinds: Var, node: cst.ExceptHandler | cst.ExceptStarHandler) -> Var:
