@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -97,3 +100,50 @@ def test_the_bound_holds_back_what_hit_it_and_nothing_else(monkeypatch: pytest.M
     assert (large.path, large.verdict) == ("large/main.py", Verdict.MANUAL)
     assert [reason.code for reason in large.reasons if "too many steps" in reason.message] == ["MR909"]
     assert (small.path, small.verdict) == ("small/main.py", Verdict.MIGRATED)
+
+
+ORDER = """
+import hashlib
+from migrate_responses.know.graph import Solver
+from tests.programs import described, known
+
+log, add = hashlib.sha256(), Solver.add
+
+def told(self, var, values):
+    values = list(values)
+    log.update(repr(list(map(described, values))).encode())
+    add(self, var, values)
+
+Solver.add = told
+names = ["alpha", "beta", "gamma", "delta", "eps", "zeta"]
+start = "".join(map("    {0} = '{0}'\\n".format, names))
+again = "".join(map("        {0} = {0} + '{0}'\\n        print({0})\\n".format, names))
+member = "    {0} = '{0}'\\n    def do_{0}(self):\\n        return self.{0}\\n"
+known({"main.py": f'''
+class It:
+{"".join(map(member.format, names))}
+
+def run(it: It):
+{start}
+    while it:
+{again}
+    print({", ".join(names)})
+run(It())
+'''})
+print(log.hexdigest())
+"""
+
+
+def test_every_process_goes_the_same_way() -> None:
+    """What is asked first decides how a reason is worded; hashes of strings differ in each process."""
+    ways = {
+        subprocess.run(
+            [sys.executable, "-c", ORDER],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(1, 4)
+    }
+    assert len(ways) == 1
