@@ -17,7 +17,7 @@ from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
 from ..secrets import masked
-from .taken_out import parameters_beside, taken_out
+from .taken_out import held_back, taken_out
 
 
 @dataclass(frozen=True, repr=False)
@@ -218,7 +218,7 @@ class Request:
         self._seen.add((value, without))
         if value not in self.dicts:
             self.dicts.append(value)
-        kept = without | parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
+        kept = without | {name for name in value.places if taken_out(value, name)}
         for name, places in value.places.items():
             if name not in kept and (value, name) not in self._named:
                 self._named.add((value, name))
@@ -226,7 +226,7 @@ class Request:
         if value.others and not isinstance(value.node, cst.Param):
             self.untracked.append((value.others[0].node, "a key is computed"))
         for merged in value.merged:
-            self._splat(merged, node, kept)
+            self._splat(merged, node, kept | held_back(value, merged))
 
     def named(self, *names: str) -> list[Keyword]:
         """The places that write one of the arguments ``names`` (or mention it)."""

@@ -12,7 +12,7 @@ import libcst as cst
 from ..know.kinds import Const, DictValue, External, Method, SeqValue, Typed, Value
 from ..know.modules import Module, walk
 from .context import Context
-from .taken_out import parameters_beside
+from .taken_out import held_back
 
 READS = frozenset({"read", "get", "contains", "pop", "delete"})
 
@@ -26,7 +26,8 @@ def inherited(context: Context, roots: dict[DictValue, frozenset[str]]) -> dict[
         source = stack.pop()
         for copy in copies.get(source, ()):
             known = found.get(copy, frozenset())
-            names = known | (found[source] - parameters_beside(copy))
+            ways = [held_back(copy, var) for var in copy.merged if source in var.values]
+            names = known | found[source].difference(frozenset.intersection(*ways) if ways else ())
             if names != known:
                 found[copy] = names
                 stack.append(copy)

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 
 import libcst as cst
 
+from ..know.graph import Var
 from ..know.kinds import Bound, Class, DictValue, Function, Instance, Place, Value
 from ..know.modules import walk
 
@@ -43,11 +44,16 @@ def taken_out(value: DictValue, name: str) -> bool:
 
 
 def parameters_beside(value: DictValue) -> frozenset[str]:
-    """The names that never get into ``value``, a ``**kwargs`` beside parameters so called."""
+    """The names that no caller puts into ``value``, a ``**kwargs`` beside parameters so called."""
     function = taker(value)
     if function is None:
         return frozenset()
     return _named(function)
+
+
+def held_back(value: DictValue, source: Var) -> frozenset[str]:
+    """The names that do not get into ``value`` from the dicts in ``source``, which are poured into it."""
+    return parameters_beside(value) if any(source is one for one in value.passed) else frozenset()
 
 
 def kept_by(function: Function, around: Container[cst.CSTNode]) -> frozenset[str]:

@@ -137,6 +137,7 @@ class Binding(Semantics):
 
         self.solver.watch(var, on)
         if function.double_star is not None:
+            function.double_star.passed.append(var)
             self.merge(function.double_star, var)
 
 

@@ -362,6 +362,7 @@ class DictValue(Value):
     others: list[Place] = field(default_factory=list)  # entries under computed keys
     merged: list[Var] = field(default_factory=list)  # dicts that were poured into it
     poured: dict[DictValue, None] = field(default_factory=dict)  # those of them that are known
+    passed: list[Var] = field(default_factory=list)  # those of `merged` that callers pass to a ``**kwargs``
 
 
 @dataclass(eq=False, repr=False)

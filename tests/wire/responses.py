@@ -15,10 +15,10 @@ NULLABLE = words(
     background context_management conversation include instructions max_output_tokens max_tool_calls
     metadata moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
     prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature
-    top_logprobs top_p truncation
+    top_logprobs top_p truncation user
     """
 )
-PARAMS = NULLABLE | words("input model prompt_cache_options text tool_choice tools user")
+PARAMS = NULLABLE | words("input model prompt_cache_options text tool_choice tools")
 INCLUDES = words(
     """
     code_interpreter_call.outputs computer_call_output.output.image_url file_search_call.results
