@@ -60,6 +60,8 @@ def plan(context: Context) -> None:
     for message, found in again.items():
         if found is None:
             expand(context, known, message)
+    for bond in known.bonds():
+        context.plan.bind(bond)
     context.memo["fed"] = frozenset(fed)
     for site in fed:
         if site not in known.plain:

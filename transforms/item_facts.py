@@ -22,6 +22,19 @@ from .sent import roles, sequences_of
 ANSWERS = frozenset({Kind.MESSAGE, Kind.CHOICE, Kind.COMPLETION})
 
 
+STORES = (
+    "json.",
+    "pickle.",
+    "yaml.",
+    "shelve.",
+    "marshal.",
+    "joblib.",
+    "sqlite3.",
+    "builtins.open",
+    "redis.",
+)
+
+
 class Form(enum.Enum):
     """What a message dict is for the new API."""
 
@@ -221,6 +234,23 @@ class Facts:
                     yield sequence, sites, place
         for sites, place in self._added:
             yield None, sites, place
+
+    def bonds(self) -> Iterator[set[Site]]:
+        """The calls that send a list together with those whose answers are in it, however they got there."""
+        for sequence, sites in self.senders.items():
+            answers = {shape.site for value in self._elements(sequence) for shape in _answers_of(value)}
+            if not answers <= sites:
+                yield sites | answers
+
+    def loaders(self, program: Container[Module]) -> set[Site]:
+        """The calls in ``program`` that send what was stored before."""
+        return {
+            site
+            for value, sites in self.outside.items()
+            if isinstance(value, External) and value.path.startswith(STORES)
+            for site in sites
+            if site.module in program
+        }
 
     def holds_answers(self, sequence: SeqValue) -> bool:
         """Whether one answer can be several items of ``sequence``."""

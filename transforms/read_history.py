@@ -14,21 +14,10 @@ from ..know.modules import Module
 from .actions import rename_key
 from .context import Context
 from .history_looks import counts, cuts, searches
-from .item_facts import ANSWERS, Facts, Form, facts, poured_answers
+from .item_facts import ANSWERS, STORES, Facts, Form, facts, poured_answers
 
 _READS = frozenset({"read", "get", "contains", "pop", "delete"})
 _RESULT_NAMES = {"tool_call_id": "call_id", "content": "output"}
-_STORES = (
-    "json.",
-    "pickle.",
-    "yaml.",
-    "shelve.",
-    "marshal.",
-    "joblib.",
-    "sqlite3.",
-    "builtins.open",
-    "redis.",
-)
 
 
 def plan(context: Context) -> None:
@@ -143,7 +132,9 @@ def _escape(context: Context, escape: Escape, sites: set[Site]) -> None:
     if escape.way is Way.DISPLAY:
         context.note(escape.node, escape.module, sites, "MR314", f"`{text}` shows the new items")
         return
-    stored = escape.way in (Way.TEXT, Way.STORE) or escape.to.startswith(_STORES)
+    stored = escape.way in (Way.TEXT, Way.STORE) or escape.to.startswith(STORES)
     code = "MR207" if stored else "MR210"
     detail = f"the history (`{text}`) is {escape.way.value} {escape.to}, and its items change"
+    if stored:  # what is stored in one form is loaded in it
+        context.plan.bind(sites | facts(context).loaders(context.project.program(escape.module)))
     context.unsafe(escape.node, escape.module, sites, code, detail)

@@ -73,6 +73,8 @@ def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
     for owners, reason in plan.reasons:
         if reason.level is not Level.NOTE:
             groups.join(owners)
+    for bond in plan.bonds:
+        groups.join(bond)
     found: dict[Site, Flow] = {}
     for site in ordered:
         root = groups.find(site)

@@ -74,6 +74,7 @@ class Plan:
     edits: list[Edit] = field(default_factory=list)
     reasons: list[tuple[frozenset[Site], Reason]] = field(default_factory=list)
     imports: list[NewImport] = field(default_factory=list)
+    bonds: list[frozenset[Site]] = field(default_factory=list)  # sites that move together or not at all
     # Test files that the rule for doubles looked at, and the calls they are about.
     test_modules: dict[Module, list[Site]] = field(default_factory=dict)
     tested: set[Site] = field(default_factory=set)
@@ -124,6 +125,10 @@ class Plan:
     ) -> None:
         """Give a reason against (or a note on) migrating the flow of ``sites``."""
         self.reasons.append((frozenset(sites), Reason(code, level, detail, node, module)))
+
+    def bind(self, sites: Iterable[Site]) -> None:
+        """Sites that hand on to each other what has another form afterwards move together, or not at all."""
+        self.bonds.append(frozenset(sites))
 
     def need(self, target: Module, module: str, name: str, sites: Iterable[Site], beside: str = "") -> None:
         """Ask for an import that the edits use."""

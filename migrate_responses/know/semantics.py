@@ -61,6 +61,7 @@ class Semantics(Members):
                 self._shape_item(value, index, target)
             case Instance():
                 self._fields(value, target)
+                self._get_item(value, node, module, index, target)
             case External():
                 if index is None or len(value.path) > _LONGEST_PATH:  # a slice is more of the same
                     self.solver.add(target, [value])
@@ -83,6 +84,24 @@ class Semantics(Members):
 
         for base in owner.type.bases:
             self.solver.watch(base, on)
+
+    def _get_item(
+        self, owner: Instance, node: cst.Subscript, module: Module, index: Var | None, target: Var
+    ) -> None:
+        """``owner[index]`` gives what ``__getitem__`` does; for a slice, several of these perhaps."""
+        found = Var()
+
+        def on(getter: Value) -> None:
+            if isinstance(getter, Function):
+                self.solver.flow(getter.result, found)
+                key = list(getter.parameters.values())[1:2]
+                if index is not None and key:
+                    self.solver.flow(index, key[0])
+
+        self.solver.watch(self.lookup(owner.type, "__getitem__"), on)
+        self.solver.flow(found, target)
+        if index is None and "__getitem__" in owner.type.members:
+            self.solver.add(target, [SeqValue(node, module, "list", found)])
 
     @abstractmethod
     def loaded_module(self, key: Var, importer: Module, target: Var) -> None:

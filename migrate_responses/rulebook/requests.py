@@ -91,8 +91,8 @@ REQUESTS: tuple[Rule, ...] = (
         "Parameter without effect dropped",
         SAFE,
         "A parameter that Responses does not know, given the value that means nothing (`n=1`, `stop=None`,"
-        " `frequency_penalty=0`), is dropped. Kept, it would be a TypeError. `tools` and `tool_choice` that may be"
-        ' None get `or []` and `or "auto"`: Responses refuses null there.',
+        " `frequency_penalty=0`), is dropped. Kept, it would be a TypeError. `tools` and `tool_choice` that"
+        ' may be None get `or []` and `or "auto"`: Responses refuses null there.',
         "client.chat.completions.create(model=MODEL, messages=messages, n=1, presence_penalty=0)",
         "client.responses.create(model=MODEL, input=messages, store=False)",
         CREATE,
