@@ -11,6 +11,7 @@ from ..know.kinds import DictValue, Site
 from ..know.modules import Module
 from .context import Context, constants
 from .reading import replace_read, same
+from .schema_reads import asked_anew
 from .snippets import string
 
 _RENAMED = {"id": "call_id"}
@@ -26,6 +27,8 @@ def read_back(context: Context, call: DictValue, sites: set[Site]) -> None:
         for node, module in context.holders(part):
             if node is not part.node and _lists(node, module):
                 _hold(context, node, module, sites)
+        for place in asked_anew(part, ("type", "id", "call_id")):
+            _hold(context, place.node, place.module, sites)
     for value in (call, *inner):
         for escape in context.escapes.of(value):
             if escape.direct and escape.way is not Way.DISPLAY:

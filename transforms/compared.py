@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import libcst as cst
 
 from ..decide.contents import contents
@@ -13,10 +15,13 @@ from ..know.kinds import DictValue, SeqValue, Site
 from .context import Context
 from .tested import is_test
 
+_Whole = DictValue | SeqValue
+
 
 def plan(context: Context) -> None:
     """Hold back the flows that change a dict or list which something is compared with."""
-    for value, sites in _changed(context, edited_nodes(context)).items():
+    changed = _changed(context, edited_nodes(context))
+    for value, sites in [*changed.items(), *dissolved(changed).items()]:
         for node, module in context.holders(value):
             comparison = module.parents.get(node)
             if isinstance(comparison, cst.ComparisonTarget):
@@ -26,10 +31,10 @@ def plan(context: Context) -> None:
                 context.manual(comparison, module, sites, "MR309", detail)
 
 
-def _changed(context: Context, edited: dict[cst.CSTNode, set[Site]]) -> dict[DictValue | SeqValue, set[Site]]:
+def _changed(context: Context, edited: dict[cst.CSTNode, set[Site]]) -> dict[_Whole, set[Site]]:
     """The dicts and lists that edits change, inside or out, and their copies, with the sites of the edits."""
-    found: dict[DictValue | SeqValue, set[Site]] = {}
-    holders: dict[DictValue | SeqValue, list[DictValue | SeqValue]] = {}
+    found: dict[_Whole, set[Site]] = {}
+    holders: dict[_Whole, list[_Whole]] = {}
     for value in context.project.built.values():
         copied = value.poured if isinstance(value, DictValue) else ()
         for inner in (*contents(value), *copied):
@@ -45,6 +50,24 @@ def _changed(context: Context, edited: dict[cst.CSTNode, set[Site]]) -> dict[Dic
             if not found[inner_value] <= found.get(outer, set()):
                 found.setdefault(outer, set()).update(found[inner_value])
                 todo.append(outer)
+    return found
+
+
+# The entries whose dicts become one with the dict around them, or something else than a dict.
+_LEVELS = frozenset("function custom allowed_tools grammar json_schema image_url file function_call".split())
+
+
+def dissolved(
+    changed: Mapping[DictValue, set[Site]] | Mapping[_Whole, set[Site]],
+) -> dict[DictValue, set[Site]]:
+    """The dicts inside, which have more keys afterwards, or are none any more."""
+    found: dict[DictValue, set[Site]] = {}
+    for value, sites in changed.items():
+        if isinstance(value, DictValue):
+            for level in _LEVELS & value.fields.keys():
+                for inner in value.fields[level].values:
+                    if isinstance(inner, DictValue):
+                        found.setdefault(inner, set()).update(sites)
     return found
 
 

@@ -6,11 +6,17 @@ themselves are seen to by ``shared_dicts``, messages with calls and results by `
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import libcst as cst
+
 from ..know.kinds import DictValue, SeqValue, Site
-from .compared import edited_nodes, nodes_of
+from ..know.modules import Module
+from .compared import dissolved, edited_nodes, nodes_of
 from .context import Context
 from .item_facts import Form, facts
 from .poured import looks
+from .reading import builtin
 from .tested import is_test
 
 
@@ -26,8 +32,10 @@ def plan(context: Context) -> None:
             sites = set().union(*(edited.get(node, ()) for node in nodes))
             if sites:
                 changed[value] = sites
-    for value, sites in changed.items():
-        for node, module in looks(context, value):
+    inside = dissolved(changed)
+    for value, sites in [*changed.items(), *inside.items()]:
+        new_keys = value in inside or any(node in edited for node in nodes_of(value))
+        for node, module in [*looks(context, value), *(_counts(context, value) if new_keys else ())]:
             if not context.is_gone(node, module) and not is_test(module):
                 detail = f"`{context.source(module.parents[node], module)}` looks at what gets another form"
                 context.manual(node, module, sites, "MR309", detail)
@@ -35,9 +43,25 @@ def plan(context: Context) -> None:
         if context.senders(copy) or is_test(copy.module):
             continue
         sites = set().union(*(changed.get(source, ()) for source in copy.poured))
+        if copy not in changed and copy not in inside:
+            sites = sites.union(*(inside.get(source, ()) for source in copy.poured))
         if sites:
             detail = f"`{context.source(copy.node, copy.module)}` copies what gets another form"
             context.manual(copy.node, copy.module, sites, "MR309", detail)
+
+
+def _counts(context: Context, value: DictValue) -> Iterator[tuple[cst.CSTNode, Module]]:
+    """Where it matters how many keys ``value`` has: ``len(tool)``, ``tool.values()``."""
+    for node, module in context.holders(value):
+        match parent := module.parents.get(node):
+            case cst.Arg():
+                call = module.parents[parent]
+                if isinstance(call, cst.Call) and builtin(context, call) == "len":
+                    yield node, module
+            case cst.Attribute(value=owner, attr=cst.Name(value="values")) if owner is node:
+                yield node, module
+            case _:
+                continue
 
 
 def _inside(value: DictValue) -> list[DictValue | SeqValue]:

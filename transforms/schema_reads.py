@@ -1,12 +1,12 @@
-"""Code that reads tools back, one level higher now (MR507): ``t["function"]["name"]`` -> ``t["name"]``."""
+"""Code that reads tools and choices back (MR507): ``t["function"]["name"]`` becomes ``t["name"]``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import libcst as cst
 
-from ..know.kinds import Const, DictValue, External, Site
+from ..know.kinds import Const, DictValue, Place, Site
 from ..know.modules import Module
 from .context import Context, constants
 from .snippets import string
@@ -15,7 +15,12 @@ Owners = Mapping[DictValue, set[Site]]
 
 _WHOLE = frozenset({"items", "values", "keys", "update", "clear", "popitem"})
 _KEYED = frozenset({"get", "pop", "setdefault"})
-_LEVELS = ("function", "custom")
+_LEVELS = ("function", "custom", "allowed_tools")
+# What the one dict has that each of the two had not, as far as nobody has written it there.
+_NEW_INSIDE = ("type", "strict")
+_NEW_OUTSIDE = ("name", "description", "parameters", "strict", "format", "mode", "tools")
+_WRITTEN = frozenset({"literal", "keyword"})
+_ASKS = frozenset({"get", "contains", "pop", "delete", "setdefault"})
 
 
 def read_back(context: Context, outer: Owners, inner: Owners) -> None:
@@ -34,6 +39,25 @@ def read_back(context: Context, outer: Owners, inner: Owners) -> None:
     for part in read & inner.keys():
         for node, module in context.holders(part):
             _inner_use(context, node, module, inner[part], outer)
+        _new_keys(context, part, _NEW_INSIDE, inner[part])
+    for tool, owners in outer.items():
+        if any(level in tool.places for level in _LEVELS):
+            _new_keys(context, tool, _NEW_OUTSIDE, owners)
+
+
+def _new_keys(context: Context, value: DictValue, names: Iterable[str], sites: set[Site]) -> None:
+    """Hold what asks ``value`` for a key that it gets only now: ``tool["function"].get("strict")``."""
+    for place in asked_anew(value, names):
+        _hold(context, place.node, place.module, sites)
+
+
+def asked_anew(value: DictValue, names: Iterable[str]) -> Iterator[Place]:
+    """Where ``value`` is asked for one of ``names`` that it has not had, or loses one that it must have."""
+    for name in names:
+        places = value.places.get(name, ())
+        written = any(place.how in _WRITTEN for place in places)
+        yield from (place for place in places if place.how in (("pop", "delete") if written else _ASKS))
+    yield from (place for place in value.others if place.how in _ASKS)
 
 
 def _parts(tool: DictValue, level: str) -> Iterator[DictValue]:
@@ -61,8 +85,9 @@ def _use(context: Context, node: cst.CSTNode, module: Module, sites: set[Site], 
         case cst.ComparisonTarget(operator=cst.In() | cst.NotIn()):
             comparison = module.parents[parent]
             left = comparison.left if isinstance(comparison, cst.Comparison) else None
-            if left is not None and constants(context.project.vars.get(left)) in (["function"], ["custom"]):
-                if isinstance(left, cst.SimpleString) and _only_tools(context, node, outer):
+            keys = constants(context.project.vars.get(left)) if left is not None else []
+            if keys is None or any(level in keys for level in _LEVELS):
+                if isinstance(left, cst.SimpleString) and _all_have(context, node, left, outer):
                     context.edit(left, module, sites, lambda o, u: string("name", o), "MR507")
                 else:
                     _hold(context, parent, module, sites)
@@ -119,21 +144,13 @@ def _method(
 
 
 def _inner_use(context: Context, node: cst.CSTNode, module: Module, sites: set[Site], outer: Owners) -> None:
-    """A dict that was the inner level and is the whole tool now, where more than one key of it is taken."""
+    """A dict that was the inner level and is the whole tool now, where all of it is taken."""
     parent = module.parents.get(node)
     match parent:
         case cst.Attribute(value=value, attr=cst.Name(value=name)) if value is node and name in _WHOLE:
             _hold(context, parent, module, sites)
         case cst.Arg(star="**") | cst.StarredDictElement():
             if not _poured_into(context, parent, module, outer):
-                _hold(context, parent, module, sites)
-        case cst.For(iter=value) | cst.CompFor(iter=value) if value is node:
-            _hold(context, parent, module, sites)
-        case cst.Arg(keyword=None):
-            call = module.parents.get(parent)
-            callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
-            counted = ("builtins.len", "builtins.list", "builtins.dict", "builtins.sorted", "builtins.set")
-            if any(isinstance(callee, External) and callee.path in counted for callee in callees):
                 _hold(context, parent, module, sites)
         case _:
             pass
@@ -152,6 +169,15 @@ def _only_tools(context: Context, node: cst.CSTNode, outer: Owners) -> bool:
     return all(
         (isinstance(value, DictValue) and value in outer) or (isinstance(value, Const) and not value.value)
         for value in context.project.values(node)
+    )
+
+
+def _all_have(context: Context, node: cst.CSTNode, level: cst.SimpleString, outer: Owners) -> bool:
+    """Whether each tool that ``node`` can be has the ``level``."""
+    return _only_tools(context, node, outer) and all(
+        any(place.how in _WRITTEN for place in value.places.get(str(level.evaluated_value), ()))
+        for value in context.project.values(node)
+        if isinstance(value, DictValue)
     )
 
 

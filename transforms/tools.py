@@ -6,7 +6,8 @@ A tool ``{"type": "function", "function": {...}}`` and the dict inside it are on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
 import libcst as cst
 
@@ -21,6 +22,7 @@ from .schema_reads import read_back
 from .sent import untold
 from .snippets import expr
 
+Key = TypeVar("Key")
 PYDANTIC = ("openai.pydantic_function_tool()", "openai.lib._tools.pydantic_function_tool()")
 EMPTY_SCHEMA = '{"type": "object", "properties": {}}'
 _WRITTEN = frozenset({"literal", "keyword"})
@@ -38,20 +40,24 @@ class Tools:
 
 def plan(context: Context) -> None:
     """Flatten the tools and the choices of all sites."""
-    found = Tools()
+    found, chosen = Tools(), Tools()
     for site in context.sites:
         request = context.request(site)
         if request.passes("tools"):
             _collect(context, site, found)
         _drop_none(context, site)
         if request.passes("tool_choice"):
-            _choice(context, site)
+            _choice(context, site, chosen)
     for tool, sites in found.outer.items():
         _flatten(context, tool, sites)
-    read_back(context, found.outer, found.inner)
+    read_back(context, _joined(found.outer, chosen.outer), _joined(found.inner, chosen.inner))
     for held in (found.outer, found.inner, found.lists):
         for value, sites in held.items():
             _escapes(context, value, sites)
+
+
+def _joined(one: Mapping[Key, set[Site]], other: Mapping[Key, set[Site]]) -> dict[Key, set[Site]]:
+    return {key: one.get(key, set()) | other.get(key, set()) for key in (*one, *other)}
 
 
 def _drop_none(context: Context, site: Site) -> None:
@@ -229,26 +235,31 @@ def _defaults(tool: DictValue, node: cst.CSTNode, strict: bool) -> list[Default]
 
 def _is_closed(value: DictValue) -> bool:
     """Whether all the keys of a dict are known."""
-    return (
-        not value.others
-        and not isinstance(value.node, cst.Param)
-        and all(
-            isinstance(part, DictValue) and _is_closed(part)
-            for source in value.merged
-            for part in source.values
-        )
+    return all(
+        isinstance(part, DictValue) and not part.others and not isinstance(part.node, cst.Param)
+        for part in _family(value)
     )
 
 
 def has_key(value: DictValue, key: str, hows: tuple[str, ...] = ("literal", "keyword", "store")) -> bool:
     """Whether ``key`` is written in the dict, or in one poured into it."""
-    if any(place.how in hows for place in value.places.get(key, ())):
-        return True
     return any(
-        isinstance(part, DictValue) and has_key(part, key, hows)
-        for source in value.merged
-        for part in source.values
+        place.how in hows
+        for part in _family(value)
+        if isinstance(part, DictValue)
+        for place in part.places.get(key, ())
     )
+
+
+def _family(value: DictValue) -> Iterator[Value]:
+    """``value`` and what is poured into it, however deep: ``d["x"] = {**d["x"]}`` goes into itself."""
+    seen: dict[Value, None] = {value: None}
+    for part in (stack := [value]):
+        for source in part.merged:
+            new = [inner for inner in source.values if inner not in seen]
+            seen.update(dict.fromkeys(new))
+            stack.extend(inner for inner in new if isinstance(inner, DictValue))
+    yield from seen
 
 
 def _changed_later(context: Context, tool: DictValue, node: cst.CSTNode) -> cst.CSTNode | None:
@@ -281,7 +292,7 @@ def _through_tool(context: Context, node: cst.CSTNode) -> bool:
 # -- choices -----------------------------------------------------------------------------
 
 
-def _choice(context: Context, site: Site) -> None:
+def _choice(context: Context, site: Site, chosen: Tools) -> None:
     """``tool_choice``: words stay, a named function loses its level (MR502, MR509)."""
     for item in context.request(site).written("tool_choice"):
         place = item.place
@@ -289,6 +300,7 @@ def _choice(context: Context, site: Site) -> None:
             match value:
                 case DictValue():
                     _flatten_choice(context, site, value)
+                    _note(site, value, chosen)
                 case Const() | Typed(type="str"):
                     continue
                 case External() if _says_nothing(value):
@@ -303,6 +315,18 @@ def _choice(context: Context, site: Site) -> None:
             context.manual(place.node, place.module, [site], "MR504", detail)
 
 
+def _note(site: Site, choice: DictValue, chosen: Tools) -> None:
+    """A choice, and the tools that it allows, are read as tools are."""
+    chosen.outer.setdefault(choice, set()).add(site)
+    for part in inner_values(choice, "function", "custom", "allowed_tools"):
+        if isinstance(part, DictValue):
+            chosen.inner.setdefault(part, set()).add(site)
+            tools = members(part.fields["tools"], {}, site) if "tools" in part.fields else ()
+            for tool in tools:
+                if isinstance(tool, DictValue):
+                    _note(site, tool, chosen)
+
+
 def _flatten_choice(context: Context, site: Site, choice: DictValue) -> None:
     level = next((name for name in ("function", "custom", "allowed_tools") if name in choice.places), None)
     if level is None:
@@ -310,7 +334,8 @@ def _flatten_choice(context: Context, site: Site, choice: DictValue) -> None:
     if choice.others or choice.merged or not can_flatten(choice.node):
         context.manual(choice.node, choice.module, [site], "MR504", "this choice is not written as a dict")
         return
-    for escape in context.escapes.of(choice):
+    insides = [part for part in inner_values(choice, level) if isinstance(part, DictValue)]
+    for escape in [escape for part in (choice, *insides) for escape in context.escapes.of(part)]:
         if escape.way is not Way.DISPLAY:
             context.manual(
                 escape.node,
