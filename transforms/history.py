@@ -33,6 +33,7 @@ from .entries import is_entry, value_of
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import annotate_list, expand
 from .listing import append
+from .messages import are_untold
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
 from .snippets import atom, attribute, expr, keyword
@@ -62,10 +63,20 @@ def plan(context: Context) -> None:
             expand(context, known, message)
     for bond in known.bonds():
         context.plan.bind(bond)
+    _bind_untold(context, fed)
     context.memo["fed"] = frozenset(fed)
     for site in fed:
         if site not in known.plain:
             _keep_reasoning(context, site)
+
+
+def _bind_untold(context: Context, fed: dict[Site, None]) -> None:
+    """What is sent and could not be followed may be a history with answers: it has their form, old or new."""
+    for site in context.sites:
+        foreign = any(isinstance(value, External) for value in context.request(site).values("messages"))
+        if foreign or are_untold(context, site):
+            program = context.project.program(site.module)
+            context.plan.bind([site, *(other for other in fed if other.module in program)])
 
 
 _SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))

@@ -138,19 +138,32 @@ def _drop_key(context: Context, site: Site, node: cst.CSTNode, module: Module) -
 def _origin(context: Context, site: Site) -> None:
     """Messages from outside are taken as plain, unless something speaks against it (trap B25)."""
     request = context.request(site)
-    values = [*request.values("messages"), *elements_of(context, site)]
-    unknown = [value for value in values if _is_untold(value)]
-    if not request.written("messages") and not request.untracked:
-        return
-    if not unknown and values:
+    if not are_untold(context, site):
         return
     if request.passes_tools or writes_items(context, site) or writes_part_objects(context, site):
         item = request.written("messages")
         node = item[0].place.node if item else site.node
         module = item[0].place.module if item else site.module
         place = f"`{context.source(node, module)}`, which cannot be followed"
+        unknown = _untold(context, site)
         why = _whence(context, unknown[0]) if unknown else place
         context.unsafe(node, module, [site], "MR204", f"some messages come from {why}")
+
+
+def are_untold(context: Context, site: Site) -> bool:
+    """Whether ``site`` may send messages that nobody here writes out."""
+    request = context.request(site)
+    if not request.written("messages") and not request.untracked:
+        return False
+    return bool(_untold(context, site)) or not _sent(context, site)
+
+
+def _sent(context: Context, site: Site) -> list[Value]:
+    return [*context.request(site).values("messages"), *elements_of(context, site)]
+
+
+def _untold(context: Context, site: Site) -> list[Value]:
+    return [value for value in _sent(context, site) if _is_untold(value)]
 
 
 def _whence(context: Context, value: Value) -> str:

@@ -188,19 +188,23 @@ class Builder(Statements):
                 self.solver.flow(self.env[name], phi)
         self.env.update(phis)
         self.loops.append(([], []))
+        waiting = dict(self.env)
         head()
-        leaving = dict(self.env)  # the test fails, or nothing is left to iterate
+        # Nothing is left to iterate, so nothing was assigned; or the test fails.
+        leaving = waiting if isinstance(node, cst.For) else dict(self.env)
         reached = self._suite(node.body)
         breaks, continues = self.loops.pop()
         for env in [*continues, *([self.env] if reached else [])]:
             for name, phi in phis.items():
                 if name in env:
                     self.solver.flow(env[name], phi)
-        endless = isinstance(node, cst.While) and _is_true(node.test)
-        self._join(breaks if endless and breaks else [leaving, *breaks])
-        if node.orelse is not None:
-            return self._suite(node.orelse.body) or bool(breaks)
-        return not endless or bool(breaks)
+        ends = [] if isinstance(node, cst.While) and _is_true(node.test) else [leaving]
+        if ends and node.orelse is not None:
+            self.env = leaving
+            reached = self._suite(node.orelse.body)
+            ends = [self.env] if reached else []
+        self._join([*ends, *breaks])
+        return bool(ends or breaks)
 
     def _locals(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
         """The names bound in ``nodes`` whose order of definitions is known, in one order for all runs."""

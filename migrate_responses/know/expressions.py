@@ -320,13 +320,18 @@ class Expressions(Names):
 
     def _store_subscript(self, target: cst.Subscript, value: Var) -> None:
         base = self.expression(target.value)
-        key = self._new()
-        for element in target.slice:
-            if isinstance(element.slice, cst.Index):
-                key = self.expression(element.slice.value)
-            else:
-                self._opaque(element.slice)
-        self.solver.watch(base, lambda owner: self.project.store_item(owner, key, target, value, self.module))
+        match target.slice:
+            case [cst.SubscriptElement(slice=cst.Slice() as section)]:
+                self._opaque(section)
+                self.solver.watch(base, lambda owner: self.project.splice(owner, value))
+            case [cst.SubscriptElement(slice=cst.Index(value=index))]:
+                key = self.expression(index)
+                self.solver.watch(
+                    base, lambda owner: self.project.store_item(owner, key, target, value, self.module)
+                )
+            case several:  # of an array
+                for element in several:
+                    self._opaque(element.slice)
 
     def _unpack(self, elements: Sequence[cst.BaseElement], value: Var) -> None:
         starred = any(isinstance(element, cst.StarredElement) for element in elements)

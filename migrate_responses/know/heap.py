@@ -36,6 +36,8 @@ class Heap(ABC):
         self.sent: dict[SeqValue, Var] = {}  # what is sent into a generator
         self.patterns: list[tuple[cst.CSTNode, Module, Var]] = []  # of match statements, with what they meet
         self.unread: list[tuple[DictValue, Var, Var]] = []  # reads under keys of which nothing is known
+        self._seats: dict[SeqValue, list[Var]] = {}  # what was read by position
+        self._shifted: set[SeqValue] = set()  # whose positions say nothing any more
 
     def fresh(self, *values: Value) -> Var:
         """A new variable that holds ``values``."""
@@ -198,10 +200,25 @@ class Heap(ABC):
 
     def element_at(self, owner: Value, index: int | None, target: Var) -> None:
         """``owner[index]`` flows to ``target``; without an index, any element."""
-        if isinstance(owner, SeqValue) and index is not None and index in owner.items and not owner.derived:
+        known = isinstance(owner, SeqValue) and index in owner.items and not owner.derived
+        if known and isinstance(owner, SeqValue) and index is not None and owner not in self._shifted:
+            self._seats.setdefault(owner, []).append(target)
             self.solver.flow(owner.items[index], target)
         else:
             self.elements(owner, target)
+
+    def shift(self, owner: SeqValue) -> None:
+        """Elements of ``owner`` change their places: what is read by position can be any of them."""
+        if owner not in self._shifted:
+            self._shifted.add(owner)
+            for target in self._seats.pop(owner, ()):
+                self.elements(owner, target)
+
+    def splice(self, owner: Value, source: Var) -> None:
+        """``owner[start:end] = source``."""
+        if isinstance(owner, SeqValue):
+            self.join(owner, source)
+            self.shift(owner)
 
     def spread(self, source: Var, target: Var) -> None:
         """What iterating over ``source`` gives flows to ``target``."""
@@ -215,6 +232,8 @@ class Heap(ABC):
         """``messages.append(...)`` and its kin."""
         first = call.arguments[0].var if call.arguments else None
         last = call.arguments[-1].var if call.arguments else None
+        if method.name in _SHIFTS:
+            self.shift(owner)
         match method.name:
             case "append" | "add" | "put" | "put_nowait" | "appendleft" | "set" if first is not None:
                 self.solver.flow(first, owner.element)
@@ -289,6 +308,9 @@ class Heap(ABC):
             self.merge(owner, value)
         elif is_text(owner):
             self.solver.add(result, [Typed("str")])
+
+
+_SHIFTS = frozenset("appendleft clear extendleft insert pop popleft remove reverse rotate sort".split())
 
 
 def _is_unhashable(value: Value) -> bool:

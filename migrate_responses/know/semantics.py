@@ -157,8 +157,9 @@ class Semantics(Members):
         elif isinstance(owner, SeqValue):
             self.solver.flow(value, owner.element)
             index = _constant_index(key)
-            if index is not None and index in owner.items:
-                self.solver.flow(value, owner.items[index])
+            places = [owner.items[index]] if index in owner.items else list(owner.items.values())
+            for item in places:
+                self.solver.flow(value, item)
         elif isinstance(owner, External):
 
             def on(found: Value) -> None:

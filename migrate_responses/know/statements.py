@@ -7,7 +7,7 @@ import libcst as cst
 from . import modules as syntax
 from .definitions import Definitions
 from .graph import Var
-from .kinds import DictValue, Value
+from .kinds import DictValue, SeqValue, Value
 from .patterns import Patterns
 from .scoping import Env
 
@@ -116,6 +116,9 @@ class Statements(Patterns):
     def _delete_item(self, target: cst.Subscript) -> None:
         """``del params["x"]``."""
         base = self.expression(target.value)
+        self.solver.watch(
+            base, lambda owner: self.project.shift(owner) if isinstance(owner, SeqValue) else None
+        )
         for element in target.slice:
             if isinstance(element.slice, cst.Index):
                 key = self.expression(element.slice.value)
