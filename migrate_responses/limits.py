@@ -11,7 +11,8 @@ from .find.candidates import LARGEST_CODE
 
 _LONG = 4_000  # characters of a line; a shorter one cannot nest so deeply that it matters
 _BRACKETS = 200  # Python itself takes no more
-_DEEPEST = 3_500  # LibCST's time grows with the square of this
+_DEEPEST = 3_500  # levels of syntax: there is a call of a function for each, again and again
+_COPIES = 10_000_000  # parts of trees that are copied while a file is parsed: some seconds
 _BRACKET = re.compile(r"[(\[{]|[)\]}]")
 _NEWLINE = re.compile(r"\r\n?|\n")
 
@@ -35,15 +36,19 @@ def _line(text: str, offset: int) -> int:
 
 
 def _may_nest(text: str) -> bool:
-    """Whether brackets or a long line, in code or in strings, could be nested beyond what is followed."""
-    if any(end - start > _LONG for start, end in _lines(text)):
+    """Whether brackets, long lines or long expressions could nest beyond what is followed."""
+    if text.count("\\\n") > _BRACKETS or any(end - start > _LONG for start, end in _lines(text)):
         return True
-    depth = 0
+    depth = start = 0
     for found in _BRACKET.finditer(text):
-        depth += 1 if found[0] in "([{" else -1
+        if depth and found.start() - start > _LONG:
+            return True
+        opens = found[0] in "([{"
+        if opens and not depth:
+            start = found.start()
+        depth = max(depth + (1 if opens else -1), 0)
         if depth > _BRACKETS:
             return True
-        depth = max(depth, 0)
     return False
 
 
@@ -67,9 +72,35 @@ def _nests(text: str) -> bool:
         return "too many" in str(error.msg)  # nested parentheses, or levels of indentation
     except ValueError:
         return False
-    level: list[ast.AST] = [tree]
-    for _ in range(_DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if not level:
-            return False
-    return True
+    return _is_beyond(tree)
+
+
+def _is_beyond(tree: ast.Module) -> bool:
+    """Whether a tree is too deep, or made such that LibCST would copy parts of it again and again.
+
+    It copies what it has of a chain with each link that it adds, which takes time that grows with the square
+    of their number.
+    """
+    levels: list[list[ast.AST]] = [[tree]]
+    while levels[-1]:
+        if len(levels) > _DEEPEST:
+            return True
+        levels.append([child for node in levels[-1] for child in ast.iter_child_nodes(node)])
+    weights: dict[ast.AST, int] = {}
+    copied = 0
+    for level in reversed(levels):
+        for node in level:
+            weight = _WEIGHTS.get(type(node), 1)
+            weight += sum([weights[child] for child in ast.iter_child_nodes(node)])
+            if isinstance(node, ast.Call):
+                weight += 2 * len(node.args)
+            elif isinstance(node, ast.BoolOp) and len(node.values) > _DEEPEST:  # LibCST makes levels of them
+                return True
+            if isinstance(node, _COPIED):
+                copied += weight
+            weights[node] = weight
+    return copied > _COPIES
+
+
+_WEIGHTS: dict[type[ast.AST], int] = {ast.Call: 2, ast.Subscript: 3, ast.keyword: 3, ast.Load: 0, ast.Add: 0}
+_COPIED = (ast.Call, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Lambda, ast.Await)

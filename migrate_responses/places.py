@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
+import tokenize
 import traceback
 import warnings
 from collections.abc import Mapping
@@ -97,5 +99,27 @@ def syntax_error(path: str, text: str, error: cst.ParserSyntaxError) -> Diagnost
         message = f"not valid Python 3: {told.msg}"
         return failure("MR901", path, told.lineno or error.raw_line, message, told.offset or 1)
     except (ValueError, RecursionError, MemoryError):
-        pass  # too odd for Python's own parser, which then cannot tell either
-    return failure("MR901", path, error.raw_line, "not valid Python 3", error.raw_column + 1)
+        # too odd for Python's own parser, which then cannot tell either
+        return failure("MR901", path, error.raw_line, "not valid Python 3", error.raw_column + 1)
+    line = _crowd_of_strings(text)
+    if line:
+        return failure("MR904", path, line, "thousands of strings stand side by side, as one")
+    what = "Python reads this, but LibCST, by which this tool reads it, does not"
+    return failure("MR901", path, error.raw_line, what, error.raw_column + 1)
+
+
+def _crowd_of_strings(text: str) -> int:
+    """The line in which more string literals that make one text begin than LibCST takes; 0 without any."""
+    first = count = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.STRING:
+            first = token.start[0] if count == 0 else first
+            count += 1
+            if count > _STRINGS:
+                return first
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            count = 0
+    return 0
+
+
+_STRINGS = 2_900

@@ -297,12 +297,44 @@ DEEP = {
     "powers": "x = " + "2**" * 20_000 + "1",
     "functions": "x = " + "lambda: " * 20_000 + "1",
     "conditions": "x = " + "1 if 1 else " * 20_000 + "1",
+    "alternatives": "x = a" + " or a" * 20_000,
+    "methods": "x = a" + ".b(1)" * 2_000,
+    "methods of many lines": "x = (\na\n" + ".b(1)\n" * 2_000 + ")",
+    "subscripts": "x = a" + "[0]" * 3_000,
+    "a sum of many lines": "x = (\n1\n" + "+ 1\n" * 20_000 + ")",
+    "a sum of continued lines": "x = 1" + " \\\n+ 1" * 20_000,
 }
 
 
 @pytest.mark.parametrize("case", DEEP)
 def test_what_is_nested_beyond_reason_is_told_of_at_once(case: str) -> None:
     assert refusal(f"{DEEP[case]}\n{BEFORE}".encode())[0] == "MR904"
+
+
+LONG = {
+    "a sum": "x = a" + " + a" * 1_500,
+    "alternatives": "x = a" + " or a" * 3_000,
+    "types that are asked for": "x = isinstance(a, int)" + " or isinstance(a, str)" * 1_500,
+    "attributes": "x = a" + ".b" * 1_500,
+    "calls": "x = a" + "()" * 1_000,
+    "a text": "x = 'a'" + " 'a'" * 2_500,
+    "a list": "x = [" + "1, " * 5_000 + "]",
+}
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_long_chains_are_followed(case: str) -> None:
+    before = f"a = 1\n{LONG[case]}\n{BEFORE}"
+    results = migrate({"main.py": before.encode()}, Settings())
+    assert not results.errors
+    assert [file.after.decode() for file in results.changed] == [f"a = 1\n{LONG[case]}\n{AFTER}"]
+
+
+def test_strings_side_by_side_are_told_of() -> None:
+    strings = '"a"\n' * 4_000
+    code, line, message = refusal(f"x = (\n{strings})\n{BEFORE}".encode())
+    assert (code, line) == ("MR904", 2)
+    assert "strings" in message
 
 
 def test_too_large_a_file_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,7 @@ class Context:
         self.done: set[tuple[Place, str]] = set()  # entries of shared dicts that have been seen to
         self._requests: dict[Site, Request] = {}
         self.memo: dict[str, object] = {}  # facts that rules derive once
+        self.paths: dict[cst.CSTNode, str | None] = {}  # of names and attributes; see type_spelling.path_of
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
         self.notes: dict[str, object] = {}  # facts that several rules share, computed once
         self._dict_sites: dict[DictValue, set[Site]] | None = None

@@ -172,7 +172,11 @@ class Body(Statements):
         last = node.body.body[-1]
         if not isinstance(last, cst.SimpleStatementLine) or not isinstance(last.body[-1], cst.Continue):
             return
-        kept = [small for line in node.body.body for small in getattr(line, "body", [line])]
+        kept = [
+            small
+            for line in node.body.body
+            for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+        ]
         plain = all(isinstance(small, (cst.Assign, cst.AugAssign, cst.Continue)) for small in kept)
         if must == {On.USAGE} and plain and len(last.body) == 1 and self._asks_for_end():
             self.needless.add(last)

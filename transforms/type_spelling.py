@@ -11,7 +11,16 @@ from .type_table import LIST_TYPES, list_replacement, replacement
 
 
 def path_of(context: Context, module: Module, node: cst.BaseExpression) -> str | None:
-    """The dotted path of the external thing that a name or attribute means, also in a parsed string."""
+    """The dotted path of the external thing that a name or attribute means, also in a parsed string.
+
+    Each is kept: a chain of attributes is asked about at every link.
+    """
+    if node not in context.paths:
+        context.paths[node] = _path(context, module, node)
+    return context.paths[node]
+
+
+def _path(context: Context, module: Module, node: cst.BaseExpression) -> str | None:
     for value in context.project.values(node):
         if isinstance(value, External):
             return value.path

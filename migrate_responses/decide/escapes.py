@@ -378,4 +378,12 @@ def _is_state(path: str) -> bool:
 
 
 def _text(node: cst.CSTNode, module: Module) -> str:
-    return " ".join(module.tree.code_for_node(node).split())[:60]
+    """How the text of ``node`` begins. Of a chain of thousands of calls no more is looked at than that."""
+    links = [node]
+    while isinstance(links[-1], (cst.Call, cst.Attribute, cst.Subscript)):
+        links.append(links[-1].func if isinstance(links[-1], cst.Call) else links[-1].value)
+    first = links[max(len(links) - _SHOWN, 0)]  # each link has a character at least
+    return " ".join(module.tree.code_for_node(first).split())[:_SHOWN]
+
+
+_SHOWN = 60

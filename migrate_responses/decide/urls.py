@@ -167,12 +167,14 @@ class Texts:
 
     def _inner(self, node: cst.BaseExpression, outer: frozenset[Var]) -> list[tuple[str, str]]:
         var = self._project.vars.get(node)
-        source = cst.Module([]).code_for_node(node)
         found = list(self._read(var, "", outer)) if var is not None else []
-        readings = [
-            (item.text, f"{item.why} {source}" if item.why else "") for item in found if item.text is not None
+        readings = [item for item in found if item.text is not None]
+        if readings and not any(item.why for item in readings):  # a sum of thousands asks at each term
+            return [(item.text or "", "") for item in readings]
+        source = cst.Module([]).code_for_node(node)
+        return [(item.text or "", f"{item.why} {source}" if item.why else "") for item in readings] or [
+            (GAP, f"`{source}`")
         ]
-        return readings or [(GAP, f"`{source}`")]
 
     # -- dicts ---------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import ExitStack
+from typing import Any, TypeGuard
 
 import libcst as cst
 
@@ -229,14 +230,24 @@ class Expressions(Names):
         return var
 
     def _boolean(self, node: cst.BooleanOperation) -> Var:
-        var = Var()
-        left = self.expression(node.left)
-        if isinstance(node.operator, cst.Or):
-            self.solver.flow(left, var)
-        else:  # only a falsy left side is the value of `and`
-            self.solver.flow_if(left, var, lambda value: not isinstance(value, (Shape, External)))
-        with under(self, node.left, isinstance(node.operator, cst.And)):
-            self.solver.flow(self.expression(node.right), var)
+        """Of a chain the innermost first: each term is reached only where those before it say so."""
+        chain = [node]
+        while _goes_on(inner := chain[-1].left, node):
+            chain.append(inner)
+        term = chain[-1].left
+        var = self.expression(term)
+        with ExitStack() as reached:
+            for link in reversed(chain):
+                left, var = var, Var()
+                needed = isinstance(link.operator, cst.And)
+                if needed:  # only a falsy left side is the value of `and`
+                    self.solver.flow_if(left, var, lambda value: not isinstance(value, (Shape, External)))
+                else:
+                    self.solver.flow(left, var)
+                reached.enter_context(under(self, term, needed))
+                term = link.right
+                self.solver.flow(self.expression(term), var)
+                self.project.vars[link] = var
         return var
 
     def _binary(self, node: cst.BinaryOperation) -> Var:
@@ -348,6 +359,10 @@ class Expressions(Names):
                 self.assign(element.value, self._new(rest))
             else:
                 self.assign(element.value, part)
+
+
+def _goes_on(left: cst.BaseExpression, node: cst.BooleanOperation) -> TypeGuard[cst.BooleanOperation]:
+    return isinstance(left, cst.BooleanOperation) and type(left.operator) is type(node.operator)
 
 
 def _copied(node: cst.DictComp) -> cst.BaseExpression | None:

@@ -7,7 +7,7 @@ are not told apart here, as the items that take the place of messages can be eit
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -36,14 +36,19 @@ if TYPE_CHECKING:
     from .expressions import Expressions
     from .scoping import Env
 
+_Question = tuple[str, cst.BaseExpression, bool]  # a name, types, and whether it is of those
 AN_EXCEPTION = "an exception"  # why a value is unknown that a handler caught
 
 
 @contextmanager
 def under(builder: Expressions, test: cst.BaseExpression, truth: bool) -> Iterator[None]:
     """Build what runs only where ``test`` is ``truth``; names that are bound there keep what they get."""
+    asked = list(_questions(test, truth))
+    if not asked:
+        yield
+        return
     before = dict(builder.env)
-    narrowed = narrow(builder, test, truth)
+    narrowed = _narrowed(builder, asked)
     yield
     for name, var in narrowed.items():
         if builder.env.get(name) is var:
@@ -52,8 +57,12 @@ def under(builder: Expressions, test: cst.BaseExpression, truth: bool) -> Iterat
 
 def narrow(builder: Expressions, test: cst.BaseExpression, truth: bool) -> Env:
     """Let the names that ``test`` asks about hold what they can when it is ``truth``; the new variables."""
+    return _narrowed(builder, _questions(test, truth))
+
+
+def _narrowed(builder: Expressions, asked: Iterable[_Question]) -> Env:
     found: Env = {}
-    for name, types, wanted in _questions(builder, test, truth):
+    for name, types, wanted in asked:
         if name not in builder.env or name in builder.scope.shared:
             continue
         var = Var()
@@ -64,23 +73,26 @@ def narrow(builder: Expressions, test: cst.BaseExpression, truth: bool) -> Env:
     return found
 
 
-def _questions(
-    builder: Expressions, test: cst.BaseExpression, truth: bool
-) -> Iterator[tuple[str, cst.BaseExpression, bool]]:
-    """The names whose type is known where ``test`` is ``truth``: with the types, and if they are of those."""
-    match test:
-        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
-            yield from _questions(builder, inner, not truth)
-        case cst.BooleanOperation(operator=operator) if isinstance(operator, cst.And) is truth:
-            yield from _questions(builder, test.left, truth)
-            yield from _questions(builder, test.right, truth)
-        case cst.Call(
-            func=cst.Name(value="isinstance"),
-            args=[cst.Arg(value=cst.Name(value=name), keyword=None), cst.Arg(value=types, keyword=None)],
-        ):
-            yield name, types, truth
-        case _:
-            return
+def _questions(test: cst.BaseExpression, truth: bool) -> Iterator[_Question]:
+    """The names whose type is known where ``test`` is ``truth``, in order of the text.
+
+    Without recursion: a condition of thousands of terms is as deep.
+    """
+    waiting = [(test, truth)]
+    while waiting:
+        node, wanted = waiting.pop()
+        match node:
+            case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+                waiting.append((inner, not wanted))
+            case cst.BooleanOperation(operator=operator) if isinstance(operator, cst.And) is wanted:
+                waiting += [(node.right, wanted), (node.left, wanted)]
+            case cst.Call(
+                func=cst.Name(value="isinstance"),
+                args=[cst.Arg(value=cst.Name(value=name), keyword=None), cst.Arg(value=types, keyword=None)],
+            ):
+                yield name, types, wanted
+            case _:
+                continue
 
 
 def _keeper(types: Var, wanted: bool) -> Callable[[Value], bool]:

@@ -9,8 +9,8 @@ FILES: tuple[Rule, ...] = (
         "MR901",
         "Syntax error",
         MANUAL,
-        "The file is not valid Python 3, or not a notebook, so it was left as it is. All others were"
-        " processed. The exit status is 2.",
+        "The file is not valid Python 3, or not a notebook, or is Python that LibCST, the parser of this"
+        " tool, does not read. It was left as it is. All others were processed. The exit status is 2.",
         "",
         "",
         PROJECT,
@@ -42,8 +42,9 @@ FILES: tuple[Rule, ...] = (
         "MR904",
         "Nested too deep",
         MANUAL,
-        "The file nests expressions deeper than the parser can follow (a sum of thousands of terms,"
-        " say). Split the expression, or leave the file out with `--exclude`.",
+        "The file nests expressions deeper than the parser can follow, or in ways that would take it minutes:"
+        " a sum or a chain of thousands of terms, calls or attributes, or as many strings side by side. Split"
+        " the expression, or leave the file out with `--exclude`.",
         "",
         "",
         "https://github.com/Instagram/LibCST/issues",

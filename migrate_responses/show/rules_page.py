@@ -15,7 +15,7 @@ LEVELS = {
     Level.NOTE: "note: reported, nothing is changed",
 }
 _COLUMNS = 88  # of prose, where there is room
-_ERRORS = ("MR901", "MR902", "MR903", "MR904", "MR905", "MR906")
+_ERRORS = ("MR901", "MR902", "MR903", "MR904", "MR905", "MR906", "MR914")
 _STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
 
 
