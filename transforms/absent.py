@@ -13,6 +13,7 @@ import libcst as cst
 from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module, walk
 from .context import Context
+from .folding import is_lost
 from .reading import Read, read_of
 
 # The part that is read -> the argument that brought it, and the one that brought the other instead.
@@ -70,6 +71,8 @@ def _settle(context: Context, read: Read, sites: set[Site]) -> None:
     if isinstance(parent, (cst.Attribute, cst.Subscript)) and parent.value is node:
         text = context.source(node, module)
         context.manual(node, module, sites, "MR506", f"`{text}` was always None for this request")
+        return
+    if is_lost(context, node, module, sites, "MR506"):
         return
     context.edit(node, module, sites, lambda o, u: cst.Name("None"), "MR505")
     truth: bool | None = False

@@ -25,7 +25,7 @@ from ..know.modules import Module
 from .choices import choices, element_of_kept
 from .context import Context, constants
 from .dumps import DUMPED, dump, is_read_by_key, loads
-from .folding import settle
+from .folding import is_lost, settle
 from .only_kind import only_kind
 from .read_history import is_history
 from .reading import (
@@ -83,6 +83,9 @@ TEMPLATES: dict[tuple[Kind, str], tuple[str, Template]] = {
     (Kind.PROMPT_DETAILS, "cached_tokens"): ("MR303", named("cached_tokens")),
     (Kind.COMPLETION_DETAILS, "reasoning_tokens"): ("MR303", named("reasoning_tokens")),
 }
+
+# What is the same in every answer: who reads it no longer looks at the answer.
+_CONSTANT = frozenset({(Kind.CHOICE, "index"), (Kind.MESSAGE, "role")})
 
 # Fields of the old types that have nothing to go to (trap E8, E11).
 _OLD_FIELDS = frozenset(
@@ -168,6 +171,8 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
         _refuse(context, read, sites, part, stored)
         return
     code, build = template
+    if (kind, read.name) in _CONSTANT and is_lost(context, node, module, sites):
+        return
     if kind is Kind.MESSAGE and read.name == "content":
         build = content_template(context, read, sites)
     context.edit(read.whole, module, sites, replace_read(build), code)
@@ -289,6 +294,8 @@ def _asked(context: Context, target: cst.ComparisonTarget, module: Module, shape
     membership = isinstance(target.operator, (cst.In, cst.NotIn)) and len(comparison.comparisons) == 1
     kinds = {shape.kind for shape in shapes}
     if membership and keys and len(keys) == 1 and len(kinds) == 1:
+        if is_lost(context, comparison, module, sites):
+            return
         known = (next(iter(kinds)), str(keys[0])) in SHAPES
         answer = str(known is isinstance(target.operator, cst.In))
         context.edit(comparison, module, sites, lambda o, u: cst.Name(answer), "MR313")

@@ -9,6 +9,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from .context import Context, constants
+from .folding import is_lost
 from .reading import Read, base_of, builtin, replace_read, truth_tested
 from .snippets import attribute
 
@@ -83,7 +84,8 @@ def _length(context: Context, module: Module, arg: cst.Arg, sites: set[Site]) ->
 
             context.edit(comparison, module, sites, test, "MR312")
             return
-    context.edit(call, module, sites, lambda o, u: cst.Integer("1"), "MR312")
+    if not is_lost(context, arg.value, module, sites, "MR312"):
+        context.edit(call, module, sites, lambda o, u: cst.Integer("1"), "MR312")
 
 
 def _nonempty(target: cst.ComparisonTarget) -> bool | None:

@@ -14,6 +14,7 @@ from ..decide.plan import Apply
 from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module, walk
 from .context import Context, constants
+from .folding import is_lost
 from .none_kept import is_kept_by_object
 from .only_kind import only_kind
 from .reading import read_of, replace_read, same, truth_tested
@@ -276,6 +277,8 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
     if truth_tested(module, node):
         if any(isinstance(inner, cst.NamedExpr) for inner in walk(node)):
             return  # what it is now is true as well, and has the name
+        if is_lost(context, node, module, sites, "MR311"):
+            return
         context.edit(node, module, sites, lambda o, u: cst.Name("True"), "MR311")
         return
     if isinstance(parent, cst.Match):

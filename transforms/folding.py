@@ -6,15 +6,42 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from ..know.kinds import Site
-from ..know.modules import Module
+from ..know.kinds import DUMPS, JSON_DUMPS, Site
+from ..know.modules import Module, walk
 from .context import Context
+
+# Calls that do nothing but look.
+_LOOKS = frozenset({"getattr", "hasattr", "isinstance", "len", "dict", "str", "type"})
+_METHODS = frozenset({"get", "copy"}) | DUMPS | JSON_DUMPS
+
+
+def is_lost(
+    context: Context, node: cst.BaseExpression, module: Module, sites: Iterable[Site], code: str = "MR309"
+) -> bool:
+    """Whether ``node``, which is about to be left out, does something: then it holds ``sites`` back."""
+    if not any(map(_does_something, walk(node))):
+        return False
+    text = context.source(node, module)
+    context.manual(node, module, sites, code, f"`{text}` would no longer run: give what it returns a name")
+    return True
+
+
+def _does_something(node: cst.CSTNode) -> bool:
+    match node:
+        case cst.Call(func=cst.Name(value=name)):
+            return name not in _LOOKS
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))):
+            return name not in _METHODS
+        case _:
+            return isinstance(node, (cst.Call, cst.Await, cst.NamedExpr, cst.Yield))
 
 
 def settle(
     context: Context, node: cst.BaseExpression, module: Module, sites: Iterable[Site], truth: bool, code: str
 ) -> None:
     """``node`` is always ``truth``: drop it from the condition it is part of, or write the answer."""
+    if is_lost(context, node, module, sites):
+        return
     parent = module.parents.get(node)
     if isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, cst.And) is truth:
         left = parent.left is node

@@ -16,7 +16,7 @@ from ..know.modules import Module
 from .absent import never_came
 from .call_lists import Lists, is_empty, none_is_seen
 from .context import Context, constants
-from .folding import settle
+from .folding import is_lost, settle
 from .only_kind import only_kind
 from .reading import Read, Template, read_of, replace_read, same, truth_tested
 from .snippets import attribute, expr, string
@@ -157,6 +157,8 @@ def _type(context: Context, read: Read, sites: set[Site]) -> None:
             context.manual(
                 whole, module, sites, "MR506", f"`{context.source(comparison, module)}` is not understood"
             )
+        case _ if types == ["function_call"] and is_lost(context, read.base, module, sites, "MR506"):
+            return
         case _ if types == ["function_call"]:
             context.edit(whole, module, sites, replace_read(TEMPLATES[Kind.TOOL_CALL, "type"]), "MR505")
         case _:
