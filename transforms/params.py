@@ -47,10 +47,10 @@ def plan(context: Context) -> None:
 
 
 def _drop_none(context: Context, site: Site, request: Request, name: str) -> None:
-    """A literal None at the call said "the default"."""
+    """A literal None at the call said "the default"; a ``timeout`` of None is none."""
     for item in request.named(name):
         node = item.place.node
-        if name == "store" or not isinstance(node, cst.Arg) or item.holder is not None:
+        if name in ("store", "timeout") or not isinstance(node, cst.Arg) or item.holder is not None:
             continue
         if isinstance(node.value, cst.Name) and node.value.value == "None":
             context.edit(node, item.place.module, [site], remove, "MR108")

@@ -9,7 +9,7 @@ import libcst as cst
 
 from . import modules as syntax
 from .graph import Var
-from .kinds import Alias, Argument, Class
+from .kinds import Alias, Argument, Class, Value
 from .narrowing import narrow
 from .scoping import Env
 from .statements import Statements
@@ -249,12 +249,37 @@ class Builder(Statements):
         return self._suite(node.finalbody.body) and bool(ends)
 
     def _with(self, node: cst.With) -> bool:
+        sources = []
         for item in node.items:
             source = self.expression(item.item)
+            sources.append(source)
             entered = self._enter_context(source)
             if item.asname is not None:
                 self.assign(item.asname.name, entered)
-        return self._suite(node.body)
+        before = {name: self.env[name] for name in self._locals([node.body]) if name in self.env}
+        phis: Env = {name: Var() for name in before}
+        for name, phi in phis.items():
+            self.solver.flow(before[name], phi)
+        self.recorders.append(phis)
+        reached = self._suite(node.body)
+        self.recorders.pop()
+        self._cut_short(sources, phis)
+        return reached
+
+    def _cut_short(self, sources: Sequence[Var], phis: Env) -> None:
+        """After a ``with`` whose body may have ended early: ``suppress(ValueError)`` and its like."""
+        after: Env = {name: Var() for name in phis}
+        for name, var in after.items():
+            self.solver.flow(self.env[name], var)
+
+        def on(value: Value) -> None:
+            if self.project.swallows(value):
+                for name, var in after.items():
+                    self.solver.flow(phis[name], var)
+
+        for source in sources:
+            self.solver.watch(source, on)
+        self.env.update(after)
 
     def _enter_context(self, source: Var) -> Var:
         """What ``with source as x`` binds to ``x``."""

@@ -27,7 +27,7 @@ from .kinds import (
     Value,
 )
 from .members import Members
-from .modules import Module
+from .modules import Module, walk
 from .testing import in_tests
 
 _TYPES = ("typing.", "typing_extensions.")
@@ -234,6 +234,30 @@ class Semantics(Members):
             case _:
                 self.solver.add(target, [value])
 
+    def swallows(self, value: Value) -> bool:
+        """Whether errors in the body of ``with value`` may end there."""
+        match value:
+            case External(path=path):
+                return path.startswith("contextlib.suppress") or path.endswith(
+                    (".raises()", ".assertRaises()")
+                )
+            case Instance():
+                ends = [self.lookup(value.type, name) for name in ("__exit__", "__aexit__")]
+                return any(
+                    isinstance(found, Function) and _may_say_yes(found.node)
+                    for end in ends
+                    for found in end.values
+                )
+            case SeqValue(node=cst.FunctionDef() as function):
+                return any(
+                    isinstance(inner, cst.Try)
+                    and bool(inner.handlers)
+                    and any(isinstance(part, cst.Yield) for part in walk(inner.body))
+                    for inner in walk(function)
+                )
+            case _:
+                return False
+
     def _entered(self, found: Value, target: Var) -> None:
         if isinstance(found, Function):
             self.solver.flow(found.result, target)
@@ -244,6 +268,19 @@ def _constant_index(index: Var) -> int | None:
     if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, int):
         return values[0].value
     return None
+
+
+_SWALLOWING = ("contextlib.suppress()", ".raises()", ".assertRaises()")
+
+
+def _may_say_yes(function: cst.FunctionDef | cst.Lambda) -> bool:
+    """Whether an ``__exit__`` can return something true."""
+    return any(
+        isinstance(inner, cst.Return)
+        and inner.value is not None
+        and not (isinstance(inner.value, cst.Name) and inner.value.value in ("None", "False"))
+        for inner in walk(function)
+    )
 
 
 def _text(value: Value) -> str | None:
