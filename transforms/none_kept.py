@@ -25,6 +25,8 @@ def _is_told(context: Context, node: cst.CSTNode, module: Module) -> bool:
     match parent:
         case cst.DictElement() | cst.Index():
             return True
+        case cst.ListComp(elt=made) | cst.SetComp(elt=made) | cst.DictComp(value=made):
+            return made is node
         case cst.Element():
             return not _is_unpacked(context, parent, module)
         case cst.Comparison() | cst.ComparisonTarget() if isinstance(node, cst.BaseExpression):

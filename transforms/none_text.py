@@ -95,11 +95,11 @@ def _listen(context: Context) -> Told:
         parent = module.parents.get(node)
         if isinstance(parent, cst.Match) or (isinstance(parent, cst.Attribute) and is_caught(node, module)):
             both |= sites
-        elif is_searched(parent) or isinstance(parent, _FAILING):
+        elif (errors := _errors(parent, node, module)) is not None:
             if _is_type_test(parent, module):
                 nones |= sites
             possible = {site for site in sites if _can_be_none(context, site) or _wants_json(context, site)}
-            if possible and is_caught_above(context, node, module, frozenset({"TypeError"})):
+            if possible and is_caught_above(context, node, module, errors):
                 both |= possible
         elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
             other = compared(node, module)
@@ -121,6 +121,22 @@ def _listen(context: Context) -> Told:
 
 # Where None was a TypeError: in ``json.loads(text)``, ``text[:9]``, ``"x" in text``, ``text + "!"``.
 _FAILING = (cst.Arg, cst.Subscript, cst.BinaryOperation, cst.For, cst.CompFor)
+
+
+def _errors(parent: cst.CSTNode | None, node: cst.BaseExpression, module: Module) -> frozenset[str] | None:
+    """The errors that None gave in what is done with the text at ``node``; None where it gave none."""
+    if isinstance(parent, cst.Attribute):
+        return frozenset({"AttributeError"})
+    comparison = module.parents[parent] if isinstance(parent, cst.ComparisonTarget) else parent
+    ordered = isinstance(comparison, cst.Comparison) and any(
+        isinstance(target.operator, _ORDERS) for target in comparison.comparisons
+    )
+    return (
+        frozenset({"TypeError"}) if ordered or is_searched(parent) or isinstance(parent, _FAILING) else None
+    )
+
+
+_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 
 
 def is_searched(parent: cst.CSTNode | None) -> bool:
@@ -157,8 +173,29 @@ def is_caught(node: cst.CSTNode, module: Module, errors: frozenset[str] = ERRORS
             for handler in parent.handlers:
                 if handler.type is not None and errors & _named(handler.type, module):
                     return True
+        if (
+            isinstance(parent, cst.With)
+            and parent.body is below
+            and any(errors & _expected(item.item, module) for item in parent.items)
+        ):
+            return True
         below = parent
     return False
+
+
+def _expected(manager: cst.BaseExpression, module: Module) -> set[str]:
+    """The names of the errors that ``with suppress(TypeError)``, ``raises(...)`` or ``assertRaises(...)`` expects."""
+    if not isinstance(manager, cst.Call):
+        return set()
+    func = manager.func.attr if isinstance(manager.func, cst.Attribute) else manager.func
+    if not isinstance(func, cst.Name) or func.value not in (
+        "suppress",
+        "raises",
+        "assertRaises",
+        "assertRaisesRegex",
+    ):
+        return set()
+    return {name for arg in manager.args for name in _named(arg.value, module)}
 
 
 def _named(node: cst.BaseExpression, module: Module) -> set[str]:
