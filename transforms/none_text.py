@@ -184,7 +184,7 @@ def is_caught(node: cst.CSTNode, module: Module, errors: frozenset[str] = ERRORS
 
 
 def _expected(manager: cst.BaseExpression, module: Module) -> set[str]:
-    """The names of the errors that ``with suppress(TypeError)``, ``raises(...)`` or ``assertRaises(...)`` expects."""
+    """The names of the errors that ``with suppress(TypeError)`` and its like expect."""
     if not isinstance(manager, cst.Call):
         return set()
     func = manager.func.attr if isinstance(manager.func, cst.Attribute) else manager.func

@@ -116,7 +116,8 @@ class Escapes:
         self._holders: dict[Value, list[Value]] = {}  # the containers a value is in
         self._expanded: set[Value] = set()
         self._answers: dict[Value, list[Escape]] = {}
-        for call in project.invocations:
+        # Those that are written, and those of functions that others are given to run: ``Thread(target=f)``.
+        for call in dict.fromkeys([*project.invocations, *project.callees]):
             self._call(call)
         for module in project.modules:
             self._module(module)
@@ -212,19 +213,11 @@ class Escapes:
                     if all(isinstance(key, Const) for key in call.arguments[1].var.values):
                         continue
                     yield "builtins.setattr"
+                case External(path="functools.partial") if call.arguments:
+                    yield from self._bound(call)
                 case External(path=path):
-                    tail = path.rpartition(".")[2]
-                    if (
-                        path in _MODELLED
-                        or tail in models.RUNNER_METHODS
-                        or tail in models.IDENTITY_METHODS
-                        or tail == "create_task"
-                        or tail == "map"
-                    ):
-                        continue
-                    if models.is_client_class(path) or path in models.GETENV or _is_state(path):
-                        continue
-                    yield path
+                    if not _is_modelled(path):
+                        yield path
                 case Unknown(why=why):
                     yield why
                 case Class() if self._is_opaque(callee):
@@ -237,6 +230,12 @@ class Escapes:
                     continue
                 case _:
                     yield _text(call.node.func, call.module)
+
+    def _bound(self, call: Invocation) -> Iterator[str]:
+        """Who gets what ``partial`` keeps, whoever calls it."""
+        for target in call.arguments[0].var.values:
+            if isinstance(target, External) and not _is_modelled(target.path):
+                yield target.path
 
     def _is_opaque(self, cls: Class) -> bool:
         """Whether a constructor from outside the project takes the arguments."""
@@ -340,6 +339,21 @@ class Escapes:
             if isinstance(owner, Unknown) or (isinstance(owner, External) and not _is_state(owner.path)):
                 self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
                 return
+
+
+def _is_modelled(path: str) -> bool:
+    """Whether what ``path`` gets is followed: it does not escape."""
+    tail = path.rpartition(".")[2]
+    return (
+        path in _MODELLED
+        or tail in models.RUNNER_METHODS
+        or tail in models.IDENTITY_METHODS
+        or tail == "create_task"
+        or tail == "map"
+        or models.is_client_class(path)
+        or path in models.GETENV
+        or _is_state(path)
+    )
 
 
 def _method(owner: Value, name: str) -> Iterator[str]:
