@@ -106,7 +106,7 @@ def calls(cache: Path, runs: int, _peers: bool) -> None:
 
 def jobs(cache: Path, runs: int, _peers: bool) -> None:
     """Two processes. What counts is the time on the clock."""
-    for tree in (trees.calls(cache), trees.programs(cache, 1_000)):
+    for tree in (trees.calls(cache), trees.programs(cache, 10_000, 10)):
         commands: dict[str, Sequence[str]] = {
             f"--jobs {number}": [*_TOOL, "check", "--jobs", str(number), str(tree)] for number in (2, 1)
         }
@@ -114,12 +114,16 @@ def jobs(cache: Path, runs: int, _peers: bool) -> None:
 
 
 def growth(cache: Path, _runs: int, _peers: bool) -> None:
-    """Cost against the number of files, a tenth of them with a call."""
-    costs: dict[str, Cost] = {}
-    for count in (100, 1_000, 10_000):
-        tree = trees.programs(cache, count)
-        costs[f"{count * 10:,} files"] = once([*_TOOL, "check", "--jobs", "1", str(tree)])
-    _table("Growth", costs, "1,000 files")
+    """Cost against the number of files: of those with a call, and of those around some of them."""
+    for title, every, counts in (
+        ("files with a call each", 1, (100, 1_000, 10_000)),
+        ("files, one in a thousand with a call", 1_000, (1_000, 10_000, 100_000)),
+    ):
+        costs: dict[str, Cost] = {}
+        for count in counts:
+            tree = trees.programs(cache, count, every)
+            costs[f"{count:,}"] = once([*_TOOL, "check", "--jobs", "1", str(tree)])
+        _table(f"Growth: {title}", costs, f"{counts[0]:,}")
 
 
 def _table(title: str, costs: Mapping[str, Cost], base: str) -> None:

@@ -34,14 +34,14 @@ def calls(cache: Path) -> Path:
     return tree
 
 
-def programs(cache: Path, count: int) -> Path:
-    """``count`` scripts with a call each, in some folders, beside nine times as many files without."""
-    tree = cache / f"programs{count}"
+def programs(cache: Path, count: int, every: int) -> Path:
+    """``count`` scripts in some folders, one in ``every`` with a call."""
+    tree = cache / f"programs{count}_each{every}"
     if not tree.exists():
-        for number in range(count * 10):
+        for number in range(count):
             path = tree / f"part{number // 1000}" / f"script{number}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_SCRIPT if number % 10 == 0 else _PLAIN, encoding="utf-8")
+            path.write_text(_SCRIPT if number % every == 0 else _PLAIN, encoding="utf-8")
         _ready(tree)
     return tree
 

@@ -364,17 +364,20 @@ def _is_out_of_reach(flow: Flow) -> bool:
 
 
 def _check(module: Module, code: str) -> None:
-    """Raise SyntaxError if ``code`` does not compile although the module did. Nothing of it is run."""
+    """Raise what Python does if ``code`` does not compile although the module did. Nothing of it is run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes and the like are the author's
         try:
             _compile(code)
-        except SyntaxError:
+        except _NOT_COMPILED:
             try:
                 _compile(module.text)
-            except SyntaxError:
-                return  # a syntax newer than the Python that runs this tool
+            except _NOT_COMPILED:
+                return  # a syntax newer than the Python that runs this tool, or more of it than that takes
             raise
+
+
+_NOT_COMPILED = (SyntaxError, RecursionError, MemoryError)
 
 
 def _compile(code: str) -> None:

@@ -192,7 +192,7 @@ class Definitions(Foreign):
         found = self.index.relative(importer, level, name) if level else self.index.absolute(importer, name)
         if found is importer and not level:
             return None
-        if found is not None and not level and name == "openai" and found.names_openai:
+        if found is not None and not level and name == "openai" and _is_none_of(found):
             return None
         return found
 
@@ -245,6 +245,8 @@ class Definitions(Foreign):
     def imported_from(self, module: Module, level: int, name: str, member: str) -> Var:
         """``from name import member``."""
         found = self.find_module(module, level, name)
+        if found is not None and not level and name == "openai" and _lacks(found, member):
+            found = None  # the import would fail, and the SDK has the same name
         if found is not None:
             var = self.module_member(found, member)
             if member not in found.scope.bound or found is module:  # `from . import sub` in a package
@@ -317,3 +319,16 @@ class Definitions(Foreign):
 def _stands_in(module: Module) -> bool:
     """Whether ``module`` is a drop-in for the SDK: called like it, and changing what it hands on."""
     return module.name.rpartition(".")[2] == "openai" and _PATCHES.search(module.text) is not None
+
+
+def _is_none_of(module: Module) -> bool:
+    """Whether ``import openai`` means the SDK and not ``module``, which imports it or holds nothing."""
+    return module.names_openai or not module.scope.bound
+
+
+def _lacks(module: Module, name: str) -> bool:
+    """Whether ``from module import name`` would certainly fail."""
+    bound = module.scope.bound
+    if name in bound or "__getattr__" in bound or "globals" in module.text:
+        return False
+    return not any(isinstance(node.names, cst.ImportStar) for node in module.of(cst.ImportFrom))
