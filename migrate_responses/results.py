@@ -32,6 +32,7 @@ class Verdict(enum.Enum):
     MANUAL = "manual"  # held back; a person must decide
     LEFT = "left"  # not the OpenAI SDK (or a wrapped client): one note, no TODO
     SKIPPED = "skipped"  # suppressed by a comment or by --ignore
+    DOUBLE = "double"  # no call: a mock or a route in a test, which stays with the calls it is about
 
 
 @dataclass(frozen=True, order=True)
@@ -80,7 +81,7 @@ class Diagnostic(Placed):
 
 @dataclass(frozen=True)
 class SiteResult(Placed):
-    """One Chat Completions call (or reference), where it is and what was decided."""
+    """One Chat Completions call (reference, mock in a test), where it is and what was decided."""
 
     path: str
     line: int

@@ -23,6 +23,7 @@ from .documents.names import inert_lines
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
+from .know.testing import in_tests
 from .parsing import understood
 from .places import Places, next_step, sentence, unwritten
 from .programs import split
@@ -353,7 +354,10 @@ class Inspection:
                 why, reason = "", self._places.note(left.node, left.module, "MR908", "left alone as asked")
             elif why:
                 reason = self._places.note(left.node, left.module, "MR911", why)
-            verdict = verdict if why is None else Verdict.SKIPPED
+            if why is not None:
+                verdict = Verdict.SKIPPED
+            elif left.reason.code == "MR803" and in_tests(left.module):
+                verdict = Verdict.DOUBLE
         scope = scope_of(left.node, left.module)
         return SiteResult(left.module.path, line, column, left.text, verdict, 0, (reason,), scope)
 

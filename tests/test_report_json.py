@@ -84,6 +84,7 @@ def test_it_tells_the_counts(written: dict[str, Any]) -> None:
         "manual": 1,
         "left": 1,
         "skipped": 1,
+        "double": 0,
         "on_responses": 1,
         "errors": 1,
     }

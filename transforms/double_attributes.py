@@ -11,6 +11,7 @@ from .double_edits import (
     FINISH,
     USAGE,
     has_others,
+    is_empty,
     items_of,
     keywords_of,
     new_string,
@@ -20,7 +21,9 @@ from .double_edits import (
     set_fields,
     set_parsed,
 )
-from .double_trees import written_out
+from .double_names import IDLE, MOCKS
+from .double_specs import has_spec
+from .double_trees import binding, written_out
 
 if TYPE_CHECKING:
     from .double_shapes import Shapes
@@ -73,6 +76,10 @@ class Attributes:
                 self._shapes.edit(node, onto("output", 4))
                 may_be_none = self._shapes.calls.may_be_none(assign.value)
                 self._shapes.edit(assign.value, lambda o, u: items_of(u, may_be_none))
+        elif stored and self._is_idle(path):
+            self._remove(node, choices)
+        elif path == ("message",) and stored:
+            self._message(node, choices)
         elif path == ("finish_reason",) and isinstance(parent, cst.AssignTarget):
             assign = self._module.parents.get(parent)
             value = assign.value if isinstance(assign, cst.Assign) else None
@@ -80,6 +87,50 @@ class Attributes:
                 self._shapes.known.add(choices)
                 self._shapes.edit(node, onto("status", 3))
                 self._shapes.edit(value, new_string("completed"))
+
+    def _is_like_a_class(self, target: cst.Attribute) -> bool:
+        """Whether the mock whose attribute is set has nothing but what is set, or what a class has."""
+        made = binding(self._module, target.value) if isinstance(target.value, cst.Name) else None
+        return made is not None and has_spec(made.value)
+
+    def _is_idle(self, path: tuple[str, ...]) -> bool:
+        """Whether nothing reads that part of an answer any more."""
+        if path == ("finish_reason",):
+            return not self._shapes.reads_finish
+        return path[-1] in IDLE and path[:-1] in ((), ("message",))
+
+    def _message(self, node: cst.Attribute, choices: cst.Attribute) -> None:
+        """``mock.choices[0].message = MagicMock(content=X)`` sets what a response has of it."""
+        assign = self._assigned(node)
+        if not isinstance(assign, cst.Assign) or self._shapes.func_of(assign.value) is None:
+            return
+        if isinstance(assign.value, cst.Call) and not assign.value.args:
+            if str(self._shapes.maker(assign.value)).startswith(MOCKS):
+                self._remove(node, choices)
+            return
+        func = self._shapes.func_of(assign.value)
+        assert func is not None
+        given = cst.Arg(assign.value, keyword=cst.Name("message"))
+        if self._set_up(assign, cst.Call(func, [given]), choices.value):
+            self._shapes.known.add(choices)
+
+    def _assigned(self, node: cst.Attribute) -> cst.CSTNode | None:
+        target = self._module.parents.get(node)
+        return self._module.parents.get(target) if target is not None else None
+
+    def _remove(self, node: cst.Attribute, choices: cst.Attribute) -> None:
+        """Take the line away that sets ``node``."""
+        assign = self._assigned(node)
+        line = self._module.parents.get(assign) if assign is not None else None
+        if (
+            isinstance(assign, cst.Assign)
+            and len(assign.targets) == 1
+            and isinstance(line, cst.SimpleStatementLine)
+            and len(line.body) == 1
+            and has_others(self._module, line)
+        ):
+            self._shapes.known.update((choices, *syntax.walk(assign)))
+            self._shapes.remove([assign], line)
 
     def _choices(self, node: cst.Assign) -> None:
         """``mock.choices = [MagicMock()]`` goes: there is nothing to set up before ``output_text``."""
@@ -89,6 +140,9 @@ class Attributes:
         assert isinstance(target, cst.Attribute)
         choice = only(node.value)
         func = self._shapes.func_of(choice) if choice is not None else None
+        if choice is None and is_empty(node.value) and self._shapes.asks_choices(node):
+            self._shapes.known.add(target)
+            self._shapes.edit(target, onto("output", 1))
         if choice is None or func is None:
             return
         line = self._module.parents.get(node)
@@ -100,9 +154,9 @@ class Attributes:
             and len(line.body) == 1
             and has_others(self._module, line)
         ):
-            if (self._shapes.reads_output or self._shapes.tests_choices) and not str(
-                self._shapes.maker(choice)
-            ).endswith("MagicMock"):
+            if (self._shapes.reads_output or self._shapes.tests_choices) and not (
+                str(self._shapes.maker(choice)).endswith("MagicMock") and not self._is_like_a_class(target)
+            ):
                 return  # a plain mock has no items to iterate over
             self._shapes.known.add(target)
             self._shapes.edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
@@ -115,12 +169,19 @@ class Attributes:
         else:
             self._set_up(node, choice)
 
-    def _set_up(self, node: cst.Assign, choice: cst.BaseExpression) -> None:
-        """``mock.choices = [MagicMock(message=M)]`` sets what a response has of it."""
+    def _set_up(
+        self, node: cst.Assign, choice: cst.BaseExpression, owner: cst.BaseExpression | None = None
+    ) -> bool:
+        """``mock.choices = [MagicMock(message=M)]`` sets what a response has of it; whether that is known.
+
+        ``owner`` is the mock, if it is not the one whose attribute ``node`` sets.
+        """
         line = self._module.parents.get(node)
         func = self._shapes.func_of(choice)
+        if owner is not None and isinstance(choice, cst.Call):
+            func = choice.func
         if func is None or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
-            return
+            return False
         arg = cst.Arg(cst.List([cst.Element(choice)]), keyword=cst.Name("choices"))
         tree = written_out(self._module, cst.Call(func, [arg]), self._shapes.maker)
         edit = (
@@ -129,9 +190,10 @@ class Attributes:
             else None
         )
         if tree is None or edit is None:
-            return
+            return False
         made = edit(tree.node, tree.node)
         assert isinstance(made, cst.Call)
         self._shapes.known.update((node, node.targets[0].target, *syntax.walk(node.value)))
         self._shapes.remove(tree.gone, node)
-        self._shapes.edit(line, set_fields(keywords_of(made)))
+        self._shapes.edit(line, set_fields(keywords_of(made), owner))
+        return True

@@ -181,15 +181,17 @@ def attribute_set(node: cst.CSTNode) -> tuple[cst.SimpleStatementLine, cst.Assig
     return node, assign, target
 
 
-def set_fields(fields: Keywords) -> Callable[[cst.CSTNode, cst.CSTNode], Replacement]:
-    """A line for each field, instead of the one that sets ``choices``."""
+def set_fields(
+    fields: Keywords, owner: cst.BaseExpression | None = None
+) -> Callable[[cst.CSTNode, cst.CSTNode], Replacement]:
+    """A line for each field (of ``owner``), instead of the one that sets ``choices``."""
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
         line, _, target = attribute_set(updated)
-        owner = target.value
+        base = owner or target.value
         lines = [
             line.with_changes(
-                body=[cst.Assign([cst.AssignTarget(cst.Attribute(owner, cst.Name(name)))], value)],
+                body=[cst.Assign([cst.AssignTarget(cst.Attribute(base, cst.Name(name)))], value)],
                 leading_lines=line.leading_lines if number == 0 else [],
             )
             for number, (name, value) in enumerate(fields.items())
@@ -205,8 +207,20 @@ def items_of(node: cst.CSTNode, may_be_none: bool) -> cst.BaseExpression:
     return cst.List([]) if is_empty(node) else output_of(node, may_be_none)
 
 
+def no_choices(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    """An answer without choices is one without output."""
+    assert isinstance(updated, cst.Call)
+    found: Keywords = {}
+    for name, value in keywords_of(updated).items():
+        if name == "choices":
+            found |= {"output": cst.List([]), "output_text": expr('""')}
+        elif name not in DROPPED:
+            found["created_at" if name == "created" else name] = value
+    return call_with(updated, found)
+
+
 def flat(
-    reads_output: bool, may_be_none: bool, calls_may_be_none: bool
+    reads_output: bool, may_be_none: bool, calls_may_be_none: bool, needs_items: bool = False
 ) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
     """One namespace for the response, its choice and its message."""
 
@@ -218,6 +232,9 @@ def flat(
                 choice = only(value)
                 assert choice is not None
                 inner = of_choice(updated, keywords_of(choice), reads_output, may_be_none, calls_may_be_none)
+                if needs_items and is_empty(inner.get("output", cst.List([]))):
+                    message = cst.Arg(expr('"message"'), keyword=cst.Name("type"), equal=TIGHT)
+                    inner["output"] = cst.List([cst.Element(cst.Call(updated.func, [message]))])
                 found.update(inner)
             elif name == "created":
                 found["created_at"] = value

@@ -156,7 +156,8 @@ class Replacements:
                 case cst.Arg(star=""):
                     call = self._module.parents.get(parent)
                     func = call.func if isinstance(call, cst.Call) else None
-                    if not isinstance(func, cst.Attribute) or func.attr.value not in _UNDERSTOOD:
+                    known = isinstance(func, cst.Attribute) and func.attr.value in _UNDERSTOOD
+                    if not known and (func is None or not self._is_of_the_tests(func)):
                         yield node
                 case cst.StarredDictElement():
                     display = self._module.parents.get(parent)
@@ -167,6 +168,13 @@ class Replacements:
                     yield node
                 case _:
                     continue
+
+    def _is_of_the_tests(self, func: cst.BaseExpression) -> bool:
+        """Whether all that is called is a function of this file, where each use of its own is looked at."""
+        values = self._context.project.values(func)
+        return bool(values) and all(
+            isinstance(value, Function) and value.module is self._module for value in values
+        )
 
 
 def with_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:

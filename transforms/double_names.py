@@ -15,14 +15,15 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import External
 from .double_edits import is_empty, new_name, only
+from .double_specs import has_spec, without_spec
 from .double_trees import is_read
 
 if TYPE_CHECKING:
     from .double_shapes import Shapes
 
-_MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "types.SimpleNamespace")
+MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "types.SimpleNamespace")
 # What a mock of the answer has no use for any more.
-_IDLE = frozenset({"role", "index", "logprobs", "refusal", "function_call"})
+IDLE = frozenset({"role", "index", "logprobs", "refusal", "function_call"})
 
 
 @dataclass
@@ -68,7 +69,9 @@ def _parts(shapes: Shapes, scope: cst.CSTNode, linked: cst.Assign) -> _Parts | N
         if not isinstance(node, cst.Assign) or len(node.targets) != 1:
             continue
         match node.targets[0].target, node.value:
-            case cst.Name(value=name), cst.Call(args=[]) if _is_mock(shapes, node.value):
+            case cst.Name(value=name), cst.Call() as call if _is_mock(shapes, call) and not without_spec(
+                call
+            ):
                 if name in made:
                     return None
                 made[name] = node
@@ -83,7 +86,7 @@ def _parts(shapes: Shapes, scope: cst.CSTNode, linked: cst.Assign) -> _Parts | N
     if not names <= made.keys() or len(names) != (3 if message else 2):
         return None
     if (shapes.reads_output or shapes.tests_choices) and not all(
-        _is_mock(shapes, made[name].value, "MagicMock") for name in names
+        _is_mock(shapes, made[name].value, "MagicMock") and not has_spec(made[name].value) for name in names
     ):
         return None  # a plain mock has no items to iterate over
     parts = _Parts(response, choice.value, message, made)
@@ -100,7 +103,7 @@ def _is_mock(shapes: Shapes, node: cst.BaseExpression, ending: str = "") -> bool
     """Whether a call makes a mock (of the class ``ending``)."""
     values = shapes.context.project.values(node.func) if isinstance(node, cst.Call) else ()
     return any(
-        isinstance(value, External) and value.path.startswith(_MOCKS) and value.path.endswith(ending)
+        isinstance(value, External) and value.path.startswith(MOCKS) and value.path.endswith(ending)
         for value in values
     )
 
@@ -119,7 +122,7 @@ def _set_up(shapes: Shapes, node: cst.Name) -> cst.Assign | None:
             return None
         if names[:1] == ["message"] and len(names) > 1:
             names = names[1:]
-        if names in (["content"], ["message"]) or (len(names) == 1 and names[0] in _IDLE):
+        if names in (["content"], ["message"]) or (len(names) == 1 and names[0] in IDLE):
             return assign
         if names == ["tool_calls"] and is_empty(assign.value):
             return assign
@@ -147,6 +150,11 @@ def _rewrite(shapes: Shapes, parts: _Parts, linked: cst.Assign) -> None:
     if first is not parts.made[parts.response]:
         target = first.targets[0].target
         shapes.edit(target, new_name(parts.response))
+        own = parts.made[parts.response].value
+        if has_spec(own) or has_spec(first.value):
+            shapes.needs(("Response",), first.value)
+            shapes.edit(first.value, _like(own))
+            shapes.gone.add(first)
     for name, assign in parts.uses:
         target = assign.targets[0].target
         shapes.known.update(syntax.walk(assign))
@@ -162,7 +170,15 @@ def _rewrite(shapes: Shapes, parts: _Parts, linked: cst.Assign) -> None:
         assert name.value != parts.response
     shapes.known.update(syntax.walk(linked))
     for assign in gone:
+        shapes.gone.add(module.parents[assign])
         shapes.edit(module.parents[assign], lambda o, u: cst.RemovalSentinel.REMOVE)
+
+
+def _like(made: cst.BaseExpression) -> Apply:
+    """An edit that makes the mock that ``made`` makes, like a response where that is like a class."""
+    assert isinstance(made, cst.Call)
+    args = [arg.with_changes(value=cst.Name("Response")) for arg in made.args]
+    return lambda original, updated: made.with_changes(args=args)
 
 
 def _field(owner: str, name: str) -> Apply:

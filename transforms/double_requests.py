@@ -8,14 +8,17 @@ holds the flow back (MR803).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 import libcst as cst
 
+from ..decide.plan import Apply
 from ..know.kinds import DictValue, External, Site, Unknown
 from ..know.modules import Module
 from .context import Context, is_none
-from .double_edits import new_name
+from .double_edits import new_name, new_string
 from .double_functions import Replacements
+from .double_reshaped import Reshaped
 from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
 from .history import is_fed
@@ -48,6 +51,7 @@ class Requests:
         self.known = known
         self.replacements = replacements
         self.targets = Targets(module, known)
+        self.reshaped = Reshaped(context, module)
         self._has_routes = has_routes(module)
 
     def plan(self) -> None:
@@ -111,6 +115,8 @@ class Requests:
             recorded, is_api = self.targets.recorded(request)
             if not ((recorded and is_api is not False) or self.replacements.is_request(request)):
                 return
+            if is_api is None and recorded and _is_of_another(other):
+                return
             if not self._expected(other):
                 self._hold(node, f"`{self._source(node)}` compares a whole request")
 
@@ -134,14 +140,13 @@ class Requests:
         names = [key_of(element) for element in node.elements]
         sites = [site for site in self._at(node) if self._passes(site, names)]
         stored = {self._writes_store(site) for site in sites}
-        if len(stored) != 1 or not all(name in UNCHANGED or name in RENAMED for name in names):
+        given = [(e.key, str(key_of(e)), e.value) for e in node.elements if isinstance(e, cst.DictElement)]
+        edits = self._new_names(given, sites, new_string)
+        if len(stored) != 1 or edits is None or ("messages" in names and self._has_items(node)):
             return False
-        if "messages" in names and self._has_items(node):
-            return False
-        for element in node.elements:
-            assert isinstance(element, cst.DictElement)
-            if isinstance(element.key, cst.SimpleString) and (new := RENAMED.get(str(key_of(element)))):
-                self._edit_key(element.key, new)
+        for place, apply in edits:
+            self.known.add(place)
+            self.context.edit(place, self.module, self._at(node), apply, "MR802")
         if stored == {True}:
             self.context.edit(node, self.module, self._at(node), _with_stored, "MR802")
         return True
@@ -177,7 +182,12 @@ class Requests:
         if is_request is None:
             self._hold(node, f"`{text}` may be asked of the old request")
         elif name in RESHAPED:
-            self._hold(node, f"`{text}` is asked of the old request")
+            edits = self.reshaped.asked(node, key, str(name), self._at(node))
+            for place, apply in edits or ():
+                self.known.add(place)
+                self.context.edit(place, self.module, self._at(node), apply, "MR802")
+            if edits is None:
+                self._hold(node, f"`{text}` is asked of the old request")
         else:
             self._edit_key(key, RENAMED[str(name)])
             if name == "messages" and self._has_items(node):
@@ -240,20 +250,13 @@ class Requests:
         if not names and method.endswith("_with"):
             names = [None]
         sites = [site for site in self._at(node) if self._passes(site, names)]
-        if (
-            is_api is None
-            or method.endswith("calls")
-            or None in names
-            or any(name in RESHAPED or (name not in UNCHANGED and name not in RENAMED) for name in names)
-            or not sites
-        ):
+        given = [(arg.keyword, arg.keyword.value, arg.value) for arg in node.args if arg.keyword is not None]
+        edits = self._new_names(given, sites, new_name)
+        if is_api is None or method.endswith("calls") or None in names or not sites or edits is None:
             self._hold(node, f"`{method}` names the arguments of the old request")
             return
-        for arg in node.args:
-            assert arg.keyword is not None
-            new = RENAMED.get(arg.keyword.value)
-            if new is not None:
-                self.context.edit(arg.keyword, self.module, self._at(node), new_name(new), "MR802")
+        for place, apply in edits:
+            self.context.edit(place, self.module, self._at(node), apply, "MR802")
         if "messages" in names and self._has_items(node):
             self._hold(node, "the messages that the test looks at hold tool calls or parts")
         stored = {self._writes_store(site) for site in sites}
@@ -261,6 +264,29 @@ class Requests:
             self._hold(node, f"`{method}` names the arguments of the old request")
         elif stored == {True}:
             self.context.edit(node, self.module, self._at(node), _with_store, "MR802")
+
+    def _new_names(
+        self,
+        given: Iterable[tuple[cst.BaseExpression, str, cst.BaseExpression]],
+        sites: list[Site],
+        named: Callable[[str], Apply],
+    ) -> list[tuple[cst.CSTNode, Apply]] | None:
+        """The edits of arguments that a test expects: of their names and values; None if one is not known."""
+        edits: list[tuple[cst.CSTNode, Apply]] = []
+        for place, name, value in given:
+            form = self.reshaped.form(name, sites)
+            if form is not None:
+                expected = self.reshaped.expected(value, form, sites)
+                if expected is None:
+                    return None
+                edits += [(place, named(form.name)), (value, expected)]
+            elif name in RENAMED:
+                edits.append((place, named(RENAMED[name])))
+            elif name not in UNCHANGED and not (
+                name == "tool_choice" and isinstance(value, cst.SimpleString)
+            ):
+                return None
+        return edits
 
     def _names_old(self, node: cst.Call) -> bool:
         return any(arg.keyword is not None and arg.keyword.value in _TELLING for arg in node.args)
@@ -278,6 +304,14 @@ class Requests:
 
     def _source(self, node: cst.CSTNode) -> str:
         return self.context.source(node, self.module)
+
+
+def _is_of_another(node: cst.BaseExpression) -> bool:
+    """Whether a dict cannot be a whole request, which has messages and a model."""
+    if not isinstance(node, cst.Dict):
+        return False
+    names = [key_of(element) for element in node.elements]
+    return None not in names and not {"messages", "model"} <= set(names)
 
 
 def _is_empty_tuple(node: cst.BaseExpression) -> bool:

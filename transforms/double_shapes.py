@@ -15,7 +15,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
-from . import double_chunks, double_names, double_routes
+from . import double_chunks, double_names, double_routes, double_specs
 from .context import Context
 from .double_attributes import Attributes
 from .double_calls import Calls
@@ -29,6 +29,7 @@ from .double_edits import (
     keywords_of,
     lone_message,
     new_name,
+    no_choices,
     only,
     or_empty,
     rename_keywords,
@@ -72,15 +73,22 @@ class Shapes:
             kinds & {Kind.REFUSAL, Kind.TOOL_CALLS, Kind.FUNCTION_CALL, Kind.FINISH}
         ) or any(is_fed(context, site) for site in sites)
         self.reads_finish = Kind.FINISH in kinds
-        self.tests_choices = any(
-            isinstance(node, cst.BaseExpression) and self._is_asked(module, node)
+        self._asking = {
+            shape.site
             for node, module, shapes in context.shaped
-            if any(shape.kind is Kind.CHOICES and shape.site in sites for shape in shapes)
-        )
+            if isinstance(node, cst.BaseExpression) and self._is_asked(module, node)
+            for shape in shapes
+            if shape.kind is Kind.CHOICES and shape.site in sites
+        }
+        self.tests_choices = bool(self._asking)
 
     def _is_asked(self, module: Module, node: cst.BaseExpression) -> bool:
         """Whether it matters if there are choices at all: the new code asks ``output`` then."""
         return not isinstance(module.parents.get(node), cst.Subscript)
+
+    def asks_choices(self, node: cst.CSTNode) -> bool:
+        """Whether all calls that the test around ``node`` is about ask if there are choices."""
+        return self._asking.issuperset(at(self.context, self.module, node))
 
     def plan(self) -> None:
         """Find the doubles, and edit those that are understood."""
@@ -95,6 +103,7 @@ class Shapes:
         double_routes.plan(self)
         double_chunks.plan(self)
         Attributes(self).plan()
+        double_specs.plan(self)
 
     def edit(self, node: cst.CSTNode, apply: Apply) -> None:
         """An edit of a double, which is understood with it."""
@@ -192,6 +201,11 @@ class Shapes:
 
     def _response(self, node: cst.Call, path: str, keywords: Keywords) -> None:
         choice = only(keywords["choices"])
+        if choice is None and is_empty(keywords["choices"]) and not path.startswith("openai."):
+            if not keywords.keys() - _RESPONSE_KEYS and self.asks_choices(node):
+                self.known.update(inner for arg in node.args for inner in syntax.walk(arg))
+                self.edit(node, no_choices)
+            return
         if "delta" in keywords_of(choice or node):
             self._chunk(node, node, path)
             return
@@ -220,7 +234,8 @@ class Shapes:
         if "delta" in keywords_of(choice or tree):
             delta = keywords_of(choice or tree)["delta"]
             return event_of(self.context, tree, self.kinds, False) if self.maker(delta) else None
-        if self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai."):
+        needs_items = self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai.")
+        if needs_items and Kind.REFUSAL in self.kinds:
             return None
         if choice is None or self.maker(choice) is None or keywords.keys() - _RESPONSE_KEYS:
             return None
@@ -238,7 +253,10 @@ class Shapes:
             return None
         may_be_none = self.may_be_none(parts.get("content"))
         if not path.startswith("openai.types."):
-            return flat(self.reads_output, may_be_none, calls is not None and self.calls.may_be_none(calls))
+            calls_may_be_none = calls is not None and self.calls.may_be_none(calls)
+            if needs_items and calls_may_be_none:
+                return None
+            return flat(self.reads_output, may_be_none, calls_may_be_none, needs_items)
         if calls is not None and not isinstance(calls, cst.List) and not is_empty(calls):
             return None
         self.needs(self._model_names(inner, parts), choice)

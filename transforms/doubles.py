@@ -11,13 +11,13 @@ import re
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..decide.receivers import MOCKS
 from ..know import modules as syntax
 from ..know.kinds import External, Site
 from ..know.modules import Module
 from . import double_shapes
 from .context import Context
 from .double_classes import Fakes
+from .double_clients import Clients
 from .double_edits import new_name, new_string
 from .double_functions import Replacements, with_store
 from .double_leftovers import Leftovers
@@ -63,7 +63,9 @@ class _Test:
         shapes.plan()
         Fakes(self.context, self.module, shapes).plan()
         self.known |= shapes.known
-        for node in self.module.of(cst.Attribute, cst.SimpleString, cst.Name, cst.Call):
+        clients = Clients(self.context, self.module, self.known)
+        clients.plan()
+        for node in self.module.of(cst.Attribute, cst.SimpleString, cst.Name):
             match node:
                 case cst.Attribute(
                     value=cst.Attribute(attr=cst.Name(value="chat")), attr=cst.Name(value="completions")
@@ -73,12 +75,10 @@ class _Test:
                     self._target(node)
                 case cst.Name() | cst.Attribute():
                     self._sdk_class(node)
-                case cst.Call():
-                    self._namespace(node)
                 case _:
                     continue
-        for node in self.module.of(cst.Assign):
-            self._handle(node)
+        for node, apply in clients.edits():
+            self._edit(node, apply, "MR801")
         replacements = Replacements(self.context, self.module, self.known)
         Requests(self.context, self.module, self.sites, self.known, replacements).plan()
         self._parameters(replacements)
@@ -169,68 +169,3 @@ class _Test:
                 )
                 self._edit(node, new_name(name), "MR801")
                 return
-
-    def _namespace(self, node: cst.Call) -> None:
-        """``SimpleNamespace(chat=SimpleNamespace(completions=X))`` -> ``SimpleNamespace(responses=X)``."""
-        for arg in node.args:
-            if arg.keyword is None or arg.keyword.value != "chat" or not isinstance(arg.value, cst.Call):
-                continue
-            if arg in self.known or self._is_beta(node):
-                continue
-            inner = arg.value.args
-            if len(inner) == 1 and inner[0].keyword is not None and inner[0].keyword.value == "completions":
-                self.known.update((arg, inner[0]))
-                self._edit(arg, _responses_keyword, "MR801")
-
-    def _is_beta(self, node: cst.Call) -> bool:
-        """Whether ``node`` is the ``beta`` of a double, a step that is gone."""
-        match self.module.parents.get(node):
-            case cst.Arg(keyword=cst.Name(value="beta")):
-                return True
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="beta")))]):
-                return True
-            case _:
-                return False
-
-    def _handle(self, node: cst.Assign) -> None:
-        """``client.chat = MagicMock()``: what the test sets up below it is below ``responses`` now."""
-        match node:
-            case cst.Assign(
-                targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="chat")) as target)],
-                value=cst.Call(args=[]) as made,
-            ) if self._is_mock(made) and not self._is_mock_self(target):
-                line = self.module.parents.get(node)
-                if line is not None and self._is_set_up_next(line, target):
-                    self._edit(line, lambda o, u: cst.RemovalSentinel.REMOVE, "MR801")
-                else:
-                    self._edit(target.attr, new_name("responses"), "MR801")
-            case _:
-                return
-
-    def _is_mock(self, node: cst.Call) -> bool:
-        values = self.context.project.values(node)
-        return any(isinstance(value, External) and value.path.startswith(MOCKS) for value in values)
-
-    def _is_mock_self(self, target: cst.Attribute) -> bool:
-        return isinstance(target.value, cst.Name) and target.value.value == "self"
-
-    def _is_set_up_next(self, line: cst.CSTNode, target: cst.Attribute) -> bool:
-        """Whether ``client.chat.completions = MagicMock()`` follows, which says the same now."""
-        block = self.module.parents.get(line)
-        if not isinstance(block, (cst.IndentedBlock, cst.Module)):
-            return False
-        whole = f"{self.module.tree.code_for_node(target)}.completions"
-        for after in block.body:
-            match after:
-                case cst.SimpleStatementLine(body=[cst.Assign(targets=[cst.AssignTarget(target=other)])]):
-                    if self.module.tree.code_for_node(other) == whole:
-                        return True
-                case _:
-                    continue
-        return False
-
-
-def _responses_keyword(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.Arg)
-    assert isinstance(updated.value, cst.Call)
-    return updated.with_changes(keyword=cst.Name("responses"), value=updated.value.args[0].value)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import libcst as cst
 
+from ..decide.mixed import is_fake
 from ..know.kinds import SHAPES, Kind, Shape, Site
 from ..know.modules import Module, bound_by, walk
 from .context import Context, constants
@@ -94,7 +95,7 @@ class Region:
             return None
         if kind not in ALIASED or not self._is_rooted(node):
             return None
-        if not all(isinstance(value, Shape) or is_nothing(value) for value in values):
+        if not all(isinstance(value, Shape) or is_nothing(value) or is_fake(value) for value in values):
             return None
         if isinstance(node, cst.Name) and node.value != self.name:
             alias = self.aliases.get(node.value)

@@ -90,7 +90,7 @@ def _mixed(project: Project, site: Site, settings: Settings, origins: Origins) -
             owner = _stranger(project, value, settings, assumed)
             if owner is None:
                 continue
-            is_double = owner.code == "MR803" or _is_fake(value)
+            is_double = owner.code == "MR803" or is_fake(value)
             code, level = ("MR803", Level.UNSAFE) if is_double else (owner.code, Level.MANUAL)
             detail = f"the receiver can also be {owner.name}"
             found.setdefault(code, Reason(code, level, detail, site.node, site.module))
@@ -143,7 +143,7 @@ def _is_parameter(value: Unknown) -> bool:
     return isinstance(value.node, cst.Param) or _OF_PARAMETER.search(value.why) is not None
 
 
-def _is_fake(value: Value) -> bool:
+def is_fake(value: Value) -> bool:
     """Whether ``value`` is something that the tests define: a fake, or a method of one."""
     match value:
         case Instance(type=cls) | (Class() as cls):

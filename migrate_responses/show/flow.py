@@ -18,6 +18,7 @@ _VERDICTS = {
     Verdict.MANUAL: ("held back; a person must decide", "red"),
     Verdict.LEFT: ("left: not the OpenAI SDK alone", "cyan"),
     Verdict.SKIPPED: ("left out, as asked", "cyan"),
+    Verdict.DOUBLE: ("in a test; stays with the calls that it is about", "cyan"),
 }
 _PARTS = (
     ("Client", Role.CLIENT),

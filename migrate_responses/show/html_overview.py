@@ -12,7 +12,7 @@ from migrate_responses.rules import rule
 from migrate_responses.secrets import masked
 from migrate_responses.show.formats import Report
 from migrate_responses.show.html_tags import Html, joined, tag
-from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, many
+from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, in_tests, many
 
 _MOST_FILES = 100  # to choose from; the others are a search away
 
@@ -26,6 +26,7 @@ _LEGEND = {
     Verdict.MANUAL: ("held back", "a person has to decide"),
     Verdict.LEFT: ("other SDKs", "left alone"),
     Verdict.SKIPPED: ("skipped", "as the project asks"),
+    Verdict.DOUBLE: ("in tests", "mocks and routes"),
 }
 
 
@@ -37,9 +38,12 @@ def title(report: Report) -> str:
 def head(report: Report, controls: Html) -> Html:
     """The name of the project, how much was looked at, and ``controls`` for the page."""
     outcome = report.outcome
-    files = len({site.path for site in outcome.sites})
+    calls = [site for site in outcome.sites if site.verdict is not Verdict.DOUBLE]
+    doubles = len(outcome.sites) - len(calls)
+    files = len({site.path for site in calls})
     facts = (
-        f"{many(len(outcome.sites), 'call')} in {many(files, 'file')}",
+        f"{many(len(calls), 'call')} in {many(files, 'file')}",
+        f"{doubles:,} {in_tests(doubles)}" if doubles else "",
         f"{many(outcome.read, 'file')} read of {outcome.seen:,}",
         report.date,
         " ".join(_options(report.options.settings)),
@@ -78,7 +82,9 @@ def progress(report: Report, moved: int) -> Html:
     counts = Counter(site.verdict for site in report.outcome.sites)
     openai = sum(counts[verdict] for verdict in OF_OPENAI)
     ready = counts[Verdict.MIGRATED]
-    parts = {"moved": moved} | {verdict.value: counts[verdict] for verdict in Verdict}
+    parts = {"moved": moved} | {
+        verdict.value: counts[verdict] for verdict in Verdict if verdict is not Verdict.DOUBLE
+    }
     legend = [_moved(moved) if moved else None]
     legend += [_legend(verdict, counts[verdict]) for verdict in _LEGEND if counts[verdict]]
     if openai:

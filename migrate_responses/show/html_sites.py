@@ -25,6 +25,7 @@ BADGES = {
     Verdict.MANUAL: "held back",
     Verdict.LEFT: "other SDK",
     Verdict.SKIPPED: "skipped",
+    Verdict.DOUBLE: "in tests",
 }
 _LONGEST = 160  # characters of a source line
 _MOST = 8  # other files, and other calls, to name for one call

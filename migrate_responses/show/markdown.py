@@ -100,6 +100,7 @@ def _totals(report: Report) -> Iterator[str]:
         ("left alone: not a plain OpenAI client", counts[Verdict.LEFT]),
         ("skipped, as a comment or an option asks", counts[Verdict.SKIPPED]),
         ("on Responses already", moved),
+        ("not calls, but mocks and routes in tests", counts[Verdict.DOUBLE]),
     ]
     lines = [f"| {what} | {count:,} |" for what, count in rows if count]
     if lines:
@@ -118,13 +119,16 @@ def _sections(report: Report) -> Iterator[_Section]:
     yield _Section(f"The {many(len(changed), 'file')} that would change", changed, folded=True)
     left = [site for site in outcome.sites if site.verdict in (Verdict.LEFT, Verdict.SKIPPED)]
     yield _Section("What is left alone", list(_by_reason(left, report)), folded=True)
+    doubles = [site for site in outcome.sites if site.verdict is Verdict.DOUBLE]
+    title = "Mocks and routes in tests, which stay with their calls"
+    yield _Section(title, list(_by_reason(doubles, report, "place")), folded=True)
     told = [(note.code, advice(note), note) for note in outcome.notes]
     yield _Section("Worth knowing", list(_grouped(told, "place", report)), folded=True)
 
 
-def _by_reason(sites: Iterable[SiteResult], report: Report) -> Iterator[str]:
+def _by_reason(sites: Iterable[SiteResult], report: Report, noun: str = "call") -> Iterator[str]:
     """The calls under the first of their reasons."""
-    return _grouped([(site.reasons[0].code, advice(site.reasons[0]), site) for site in sites], "call", report)
+    return _grouped([(site.reasons[0].code, advice(site.reasons[0]), site) for site in sites], noun, report)
 
 
 _Told = tuple[str, str, SiteResult | Diagnostic]  # a code, what is said, and of what

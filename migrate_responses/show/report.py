@@ -8,13 +8,14 @@ from migrate_responses.show.screen import Screen
 from migrate_responses.show.since import Since
 from migrate_responses.show.summary import many
 
-_WORDS = {Verdict.MIGRATED: "ready"}  # nothing has been written yet
+_WORDS = {Verdict.MIGRATED: "ready", Verdict.DOUBLE: "in test"}  # nothing has been written yet
 _STYLES = {
     Verdict.MIGRATED: "green",
     Verdict.UNSAFE: "yellow",
     Verdict.MANUAL: "red",
     Verdict.LEFT: "cyan",
     Verdict.SKIPPED: "cyan",
+    Verdict.DOUBLE: "cyan",
 }
 
 

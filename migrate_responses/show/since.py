@@ -71,7 +71,8 @@ def compare(label: str, earlier: Mapping[str, Any], later: Mapping[str, Any]) ->
     """
     try:
         before, then, edits = _entries(earlier), _moved(earlier), _edits(earlier)
-        figures = {name: int(earlier["summary"][name]) for name in ("sites", *_VERDICTS, "on_responses")}
+        told = {Verdict.DOUBLE.value: 0, **earlier["summary"]}  # older reports do not tell of these
+        figures = {name: int(told[name]) for name in ("sites", *_VERDICTS, "on_responses")}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SinceError(f"{label} is not a report that can be compared with") from error
     now, grown = _entries(later), _moved(later)

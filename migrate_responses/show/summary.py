@@ -83,7 +83,12 @@ def _together(held: Sequence[SiteResult]) -> str:
 
 def headings(result: Outcome) -> dict[str, str]:
     """A few words on what becomes of the calls in each file."""
-    words = ((Verdict.MIGRATED, "ready"), (Verdict.UNSAFE, "held back"), (Verdict.MANUAL, "held back"))
+    words = (
+        (Verdict.MIGRATED, "ready"),
+        (Verdict.UNSAFE, "held back"),
+        (Verdict.MANUAL, "held back"),
+        (Verdict.DOUBLE, "in tests"),
+    )
     counts: dict[str, Counter[str]] = {}
     for site in result.sites:
         for verdict, word in words:
@@ -97,12 +102,14 @@ def headings(result: Outcome) -> dict[str, str]:
 
 def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
     """How many sites were found, and what becomes of them. ``done`` tells whether it was written."""
-    total = len(result.sites)
-    files = len({site.path for site in result.sites})
-    if not total:
+    if not result.sites:
         _nothing(screen, result)
         return
-    head = f"{many(total, 'Chat Completions call')} in {many(files, 'file')}"
+    calls = [site for site in result.sites if site.verdict is not Verdict.DOUBLE]
+    head = "No Chat Completions calls"
+    if calls:
+        files = len({site.path for site in calls})
+        head = f"{many(len(calls), 'Chat Completions call')} in {many(files, 'file')}"
     screen.line((head, "bold"), f" ({_read(result)})", hang=2)
     groups = (
         ("migrated" if done else "ready to migrate", (Verdict.MIGRATED,), "green"),
@@ -111,7 +118,11 @@ def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
         ("skipped", (Verdict.SKIPPED,), "cyan"),
     )
     for label, verdicts, style in groups:
-        _group(screen, label, [site for site in result.sites if site.verdict in verdicts], style)
+        _group(screen, label, [site for site in calls if site.verdict in verdicts], style)
+    doubles = [site for site in result.sites if site.verdict is Verdict.DOUBLE]
+    if doubles:
+        stay = ", which stay with their calls" if len(doubles) > 1 else ", which stays with its calls"
+        screen.line("  ", (f"{len(doubles):4} {in_tests(len(doubles))}", "cyan"), stay, hang=7)
     _failed(screen, result)
 
 
@@ -170,6 +181,11 @@ def _title(code: str) -> str:
 
 def _read(result: Outcome) -> str:
     return f"parsed {many(result.read, 'file')} of {result.seen:,}"
+
+
+def in_tests(count: int) -> str:
+    """What is no call and is told of beside them."""
+    return "mock or route in a test" if count == 1 else "mocks and routes in tests"
 
 
 def many(count: int, noun: str) -> str:
