@@ -26,6 +26,7 @@ from .choices import choices, element_of_kept
 from .context import Context, constants
 from .dumps import DUMPED, dump, is_read_by_key, loads
 from .folding import is_lost, settle
+from .item_facts import facts
 from .only_kind import only_kind
 from .read_history import is_history
 from .reading import (
@@ -235,15 +236,26 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
             _argument(context, node, parent, module, shapes)
         case cst.ComparisonTarget():
             _asked(context, parent, module, shapes)
+        case cst.StarredElement():
+            _iterated(context, node, module, shapes, sites)
+        case cst.Assign(targets=targets) if any(isinstance(t.target, (cst.Tuple, cst.List)) for t in targets):
+            _iterated(context, node, module, shapes, sites)
         case cst.For() | cst.CompFor() if parent.iter is node:
-            kinds = {shape.kind for shape in shapes}  # with a stream among them it is MR403
-            if Kind.STREAM not in kinds and not kinds <= {Kind.CHOICES} | STREAM_KINDS:
-                context.manual(node, module, sites, "MR309", f"a loop over `{context.source(node, module)}`")
+            _iterated(context, node, module, shapes, sites)
         case _ if not isinstance(parent, _CARRIERS):
             text = context.source(parent if parent is not None else node, module)
             context.manual(node, module, sites, "MR309", f"`{text}` is not understood")
         case _:
             return
+
+
+def _iterated(
+    context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape], sites: set[Site]
+) -> None:
+    """A loop over fields, or what unpacks them."""
+    kinds = {shape.kind for shape in shapes}  # with a stream among them it is MR403
+    if Kind.STREAM not in kinds and not kinds <= {Kind.CHOICES} | STREAM_KINDS:
+        context.manual(node, module, sites, "MR309", f"a loop over `{context.source(node, module)}`")
 
 
 # Where a part of the answer only passes through, is tested, or is named.
@@ -257,7 +269,6 @@ _CARRIERS = (
     cst.Await,
     cst.Expr,
     cst.Element,
-    cst.StarredElement,
     cst.DictElement,
     cst.IfExp,
     cst.BooleanOperation,
@@ -329,16 +340,17 @@ def _argument(
 _REFLECTION = frozenset(
     {"getattr", "setattr", "delattr", "vars", "iter", "sorted", "reversed", "sum", "min", "max"}
 )
-_WHOLE = frozenset({Kind.COMPLETION, Kind.MESSAGE})
 
 
 def _pours(context: Context, call: cst.Call, name: str, shapes: list[Shape]) -> bool:
     """Whether the fields of a part of the answer go into a dict under their old names.
 
-    What becomes of a whole message that is made a dict, the rules for histories know.
+    What becomes of a message that is made a dict and sent, the rules for histories know.
     """
     if name == "dict":
-        return any(shape.kind in STRUCTURAL - _WHOLE for shape in shapes)
+        made = context.project.values(call)
+        sent = any(value in history.element.values for history in facts(context).senders for value in made)
+        return any(shape.kind in STRUCTURAL - ({Kind.MESSAGE} if sent else set()) for shape in shapes)
     return any(
         isinstance(value, Method) and isinstance(value.owner, DictValue) and value.name == "update"
         for value in context.project.values(call.func)

@@ -186,6 +186,11 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
                 )
         case cst.Comparison():
             _compare(context, node, parent, module, kinds, sites)
+        case cst.ComparisonTarget(operator=cst.Is() | cst.IsNot() | cst.Equal() | cst.NotEqual()):
+            comparison = module.parents[parent]
+            if kinds == {Kind.TOOL_CALLS}:  # `None is calls`: the list is empty now
+                text = context.source(comparison, module)
+                context.manual(comparison, module, sites, "MR506", f"`{text}` compares tool calls")
         case cst.BooleanOperation(operator=cst.Or(), left=left, right=right) if left is node and kinds == {
             Kind.TOOL_CALLS
         }:
