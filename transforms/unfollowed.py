@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..know.kinds import Const, External, Kind, Site, Typed, Unknown, Value
+from ..know.kinds import Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
 from .context import Context
 from .snippets import key_text
+from .tested import is_test
 
 # Names that little else has. ``content``, ``message`` and ``usage`` are everybody's.
 _TELLING = frozenset({"choices", "tool_calls", "finish_reason", "prompt_tokens", "completion_tokens"})
 
 
 def plan(context: Context) -> None:
-    """Hold back the flows of a file that reads such a field of something unknown."""
-    for module in dict.fromkeys(site.module for site in context.sites):
-        sites = [site for site in context.sites if site.module is module]
+    """Hold back the flows of a program that reads such a field of something unknown."""
+    for module, sites in _programs(context).items():
         for node in module.of(cst.Attribute, cst.Subscript, cst.Call):
             if (
                 _is_code(node)
@@ -33,6 +33,16 @@ def plan(context: Context) -> None:
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
                 for site in _with_such(context, node, sites):  # one says nothing about another
                     context.unsafe(node, module, [site], "MR309", detail)
+
+
+def _programs(context: Context) -> dict[Module, list[Site]]:
+    """The modules of each program with calls, and these; of what a test reads its doubles have a word."""
+    found: dict[Module, list[Site]] = {}
+    for site in context.sites:
+        for module in context.project.program(site.module):
+            if module is site.module or not is_test(module):
+                found.setdefault(module, []).append(site)
+    return found
 
 
 def _is_getter(context: Context, node: cst.CSTNode, module: Module) -> bool:
@@ -54,7 +64,7 @@ _READ = _TELLING | {"usage", "message", "function", "content", "delta", "model_d
 
 def _with_such(context: Context, node: cst.CSTNode, sites: list[Site]) -> list[Site]:
     """The sites whose answers can have the field: calls come only where tools are passed."""
-    if not isinstance(node, cst.Attribute) or node.attr.value != "tool_calls":
+    if not isinstance(node, cst.Attribute) or node.attr.value not in ("tool_calls", "name", "arguments"):
         return sites
     requests = [(site, context.request(site)) for site in sites]
     return [site for site, request in requests if request.passes_tools or request.untracked]
@@ -65,6 +75,10 @@ def _is_telling(node: cst.CSTNode, module: Module) -> bool:
         case cst.Attribute(attr=cst.Name(value="choices")):  # of a form field or a parser, unless by number
             item = module.parents.get(node)
             return isinstance(item, cst.Subscript) and isinstance(item.slice[0].slice, cst.Index)
+        case cst.Attribute(
+            value=cst.Attribute(attr=cst.Name(value="function")), attr=cst.Name(value="name" | "arguments")
+        ):
+            return True
         case cst.Attribute(attr=cst.Name(value=name)):
             return name in _TELLING
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
@@ -97,7 +111,23 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
         return False
     if _makes_its_own(base, module) or _is_of_body(context, base):
         return False
-    return not values or any(isinstance(value, Unknown) for value in values)
+    if any(isinstance(value, Shape) for value in values):  # and something else: MR306
+        return any(isinstance(value, Unknown) for value in values)
+    return not values or any(map(_hands_on, values))
+
+
+def _hands_on(value: Value) -> bool:
+    """Whether ``value`` can be anything that somebody else kept: ``attrgetter("answer")(run)``."""
+    if isinstance(value, External):
+        return value.path.partition(".")[0] in _KEEPERS
+    return isinstance(value, Unknown)
+
+
+# Modules of the standard library that give back what they were given.
+_KEEPERS = frozenset(
+    """asyncio builtins collections concurrent contextlib copy dataclasses enum functools heapq itertools
+    multiprocessing operator pickle queue shelve threading weakref""".split()
+)
 
 
 def _is_of_body(context: Context, node: cst.BaseExpression) -> bool:

@@ -336,7 +336,7 @@ class Escapes:
         if not owners:
             self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
         for owner in owners:
-            if isinstance(owner, Unknown) or (isinstance(owner, External) and not _is_state(owner.path)):
+            if _is_not_followed(owner, target):
                 self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
                 return
 
@@ -354,6 +354,21 @@ def _is_modelled(path: str) -> bool:
         or path in models.GETENV
         or _is_state(path)
     )
+
+
+def _is_not_followed(owner: Value, target: cst.Attribute | cst.Subscript) -> bool:
+    """Whether what is kept in ``owner`` by ``target`` is lost to the analysis."""
+    match owner:
+        case Unknown():
+            return True
+        case External(path=path):
+            return not _is_state(path)
+        case Instance():  # the entries of a dict of one's own class
+            return isinstance(target, cst.Subscript)
+        case Function() | Bound():
+            return True
+        case _:
+            return False
 
 
 def _method(owner: Value, name: str) -> Iterator[str]:
