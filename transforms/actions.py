@@ -13,7 +13,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module, walk
 from .callees import other_taker
-from .context import Context, Keyword
+from .context import WRITES, Context, Keyword
 from .snippets import string
 from .taken_out import parameters_beside
 
@@ -38,6 +38,8 @@ def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -
         hold(first.node, first.module, [site], action.code, action.detail)
         if action.hold == "manual":
             return
+    if action.name is not None:
+        _two_become_one(context, site, keywords, action.name)
     for item in keywords:
         if item.holder is not None and action.name in _taken(context, site):
             place = item.place
@@ -48,6 +50,22 @@ def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -
         elif (item.place, action.code) not in context.done:
             context.done.add((item.place, action.code))
             _place(context, context.senders(item.holder), item, action)
+
+
+def _two_become_one(context: Context, site: Site, keywords: list[Keyword], name: str) -> None:
+    """A look at one of two keys of a dict that are one afterwards: ``"max_tokens" in kw``."""
+    for item in keywords:
+        place = item.place
+        if place.how in WRITES or item.holder is None or place.how == "delete":
+            continue
+        others = {other.name for other in context.request(site).of(item.holder)} & _SAME.get(name, set())
+        if others - {item.name}:
+            detail = f"`{context.source(place.node, place.module)}` would find what was under another key"
+            context.manual(place.node, place.module, [site], "MR120", detail)
+
+
+# Old names that have one new name in common.
+_SAME = {"max_output_tokens": {"max_tokens", "max_completion_tokens"}}
 
 
 def _taken(context: Context, site: Site) -> set[str]:

@@ -16,6 +16,9 @@ DUMPED = frozenset(
 )
 
 
+_CHOOSING = frozenset({"include", "exclude"})
+
+
 def dump(
     context: Context, node: cst.BaseExpression, method: cst.Attribute, module: Module, shapes: list[Shape]
 ) -> None:
@@ -29,6 +32,11 @@ def dump(
         return
     if shapes[0].kind not in DUMPED:
         context.manual(call, module, sites, "MR309", f"`{context.source(call, module)}` is not understood")
+        return
+    chosen = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value in _CHOOSING]
+    if chosen and not is_history(context, call, module):
+        text = context.source(call, module)
+        context.unsafe(call, module, sites, "MR305", f"`{text}` chooses fields by their old names")
         return
     dumped = [value for value in context.project.values(call) if isinstance(value, Shape)]
     if any(is_read_by_key(context, shape) for shape in dumped):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..decide.contents import hands_on
 from ..know.kinds import Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
@@ -113,21 +114,7 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
         return False
     if any(isinstance(value, Shape) for value in values):  # and something else: MR306
         return any(isinstance(value, Unknown) for value in values)
-    return not values or any(map(_hands_on, values))
-
-
-def _hands_on(value: Value) -> bool:
-    """Whether ``value`` can be anything that somebody else kept: ``attrgetter("answer")(run)``."""
-    if isinstance(value, External):
-        return value.path.partition(".")[0] in _KEEPERS
-    return isinstance(value, Unknown)
-
-
-# Modules of the standard library that give back what they were given.
-_KEEPERS = frozenset(
-    """asyncio builtins collections concurrent contextlib copy dataclasses enum functools heapq itertools
-    multiprocessing operator pickle queue shelve threading weakref""".split()
-)
+    return not values or any(map(hands_on, values))
 
 
 def _is_of_body(context: Context, node: cst.BaseExpression) -> bool:

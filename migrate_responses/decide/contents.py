@@ -31,3 +31,17 @@ def reachable(*variables: Var) -> Iterator[Value]:
             seen[value] = None
             stack.extend(contents(value))
     return iter(seen)
+
+
+def hands_on(value: Value) -> bool:
+    """Whether ``value`` can be anything that somebody else kept: ``attrgetter("answer")(run)``."""
+    if isinstance(value, External):
+        return value.path.partition(".")[0] in _KEEPERS
+    return isinstance(value, Unknown)
+
+
+# Modules of the standard library that give back what they were given.
+_KEEPERS = frozenset(
+    """asyncio builtins collections concurrent contextlib copy dataclasses enum functools heapq itertools
+    multiprocessing operator pickle queue shelve threading weakref""".split()
+)

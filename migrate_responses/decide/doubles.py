@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..know.kinds import Client, External, Resource
-from ..know.models import STEPS
+from ..know.models import METHODS, STEPS
 from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
 from .plan import Reason
-from .receivers import MOCKS, receiver
+from .receivers import MOCKS, in_tests, receiver
 
 _CONFIGURED = re.compile(
     r"return_value|side_effect|assert_\w+|called|call_(count|args|args_list)|await_(count|args|args_list)"
@@ -51,6 +51,30 @@ def replaced(project: Project) -> dict[Client, Replaced]:
                 elif isinstance(value, Client) and isinstance(node, cst.AssignTarget):
                     found.setdefault(value, Replaced(node, module))
     return found
+
+
+def patched_sdk(project: Project) -> list[Replaced]:
+    """Where the project puts something in the place of a method of the SDK itself, for all its clients."""
+    found: list[Replaced] = []
+    for module in project.modules:
+        if "ompletions" not in module.text or in_tests(module):
+            continue
+        for node in module.of(cst.AssignTarget, cst.Call):
+            match node:
+                case cst.AssignTarget(target=cst.Attribute(value=owner, attr=cst.Name(value=name))) if (
+                    name in METHODS
+                ):
+                    owners = project.values(owner)
+                case cst.Call(args=[cst.Arg(value=owner), *_]) if is_patcher(node):
+                    owners = project.values(owner)
+                case _:
+                    continue
+            if any(isinstance(value, External) and _IN_SDK.match(value.path) for value in owners):
+                found.append(Replaced(node, module))
+    return found
+
+
+_IN_SDK = re.compile(r"openai\..*completions")
 
 
 def is_patcher(node: cst.CSTNode | None) -> bool:

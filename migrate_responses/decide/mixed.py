@@ -27,7 +27,8 @@ from ..know.modules import Module
 from ..know.others import cannot_chat
 from ..know.project import Project
 from ..results import Level
-from .doubles import replaced
+from .doubles import patched_sdk, replaced
+from .http_clients import has_own_transport, watched
 from .origins import Origins
 from .plan import Reason
 from .receivers import DOUBLES, Owner, in_tests, is_stored, owner_of
@@ -41,6 +42,8 @@ class Others:
         self.origins = origins
         self.handed = handed_on(project)
         self.replaced = replaced(project)
+        self.patched = patched_sdk(project)
+        self.watched = watched(project)
         self.stored = _also_stored(project)
 
     def reasons(self, site: Site, settings: Settings) -> Iterator[Reason]:
@@ -64,6 +67,23 @@ class Others:
                 yield Reason("MR803", Level.UNSAFE, "a test replaces the method", place.node, place.module)
             elif place is not None:
                 yield Reason("MR034", Level.MANUAL, "the method is replaced", place.node, place.module)
+        yield from self._of_program(site)
+
+    def _of_program(self, site: Site) -> Iterator[Reason]:
+        """What the program does to the SDK, or to the requests and answers on their way."""
+        program = self.project.program(site.module)
+        for place in self.patched:
+            if place.module in program:
+                detail = "the method of the SDK is replaced"
+                yield Reason("MR034", Level.MANUAL, detail, place.node, place.module)
+        if not any(map(has_own_transport, site.clients)):
+            return
+        for place in self.watched:
+            if place.module in program:
+                test = in_tests(place.module)
+                code, level = ("MR803", Level.UNSAFE) if test else ("MR036", Level.MANUAL)
+                detail = "this HTTP client hands requests to code that may look into them"
+                yield Reason(code, level, detail, place.node, place.module)
 
 
 def _also_stored(project: Project) -> dict[cst.CSTNode, tuple[cst.Attribute, Module]]:

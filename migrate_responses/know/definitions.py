@@ -200,7 +200,8 @@ class Definitions(Foreign):
         """Find out which modules import which; to be done before anything is built."""
         importers: dict[Module, set[Module]] = {}
         for module in self.modules:
-            for node in module.of(cst.Import, cst.ImportFrom):
+            by_call = (cst.Call,) if "import_module" in module.text or "__import__" in module.text else ()
+            for node in module.of(cst.Import, cst.ImportFrom, *by_call):
                 for found in self._imports(module, node):
                     if found is not module:
                         importers.setdefault(found, set()).add(module)
@@ -210,7 +211,9 @@ class Definitions(Foreign):
 
     def _imports(self, module: Module, node: cst.CSTNode) -> Iterator[Module]:
         names: list[tuple[int, str]] = []
-        if isinstance(node, cst.Import):
+        if isinstance(node, cst.Call):
+            names = [(0, name) for name in _imported_by_call(node)]
+        elif isinstance(node, cst.Import):
             names = [(0, syntax.dotted(alias.name)) for alias in node.names]
         elif isinstance(node, cst.ImportFrom):
             base = syntax.dotted(node.module) if node.module is not None else ""
@@ -314,6 +317,16 @@ class Definitions(Foreign):
         if self._module_client is None:
             self._module_client = Client("openai", node, self.modules[0])
         return self._module_client
+
+
+def _imported_by_call(call: cst.Call) -> list[str]:
+    """The name that ``import_module("...")`` spells out."""
+    function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    match function, call.args:
+        case cst.Name(value="import_module" | "__import__"), [cst.Arg(value=cst.SimpleString() as name), *_]:
+            return [name.evaluated_value] if isinstance(name.evaluated_value, str) else []
+        case _:
+            return []
 
 
 def _stands_in(module: Module) -> bool:
