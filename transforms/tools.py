@@ -16,6 +16,7 @@ from ..know import models
 from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, SeqValue, Site, Typed, Unknown, Value
 from ..know.modules import Module
+from .actions import Action, act
 from .context import Context, constants, is_none
 from .flatten import Default, can_flatten, flatten
 from .schema_reads import read_back
@@ -61,10 +62,16 @@ def _joined(one: Mapping[Key, set[Site]], other: Mapping[Key, set[Site]]) -> dic
 
 
 def _drop_none(context: Context, site: Site) -> None:
-    for item in context.request(site).named("tools", "tool_choice", "functions", "function_call"):
-        node = item.place.node
-        if isinstance(node, cst.Arg) and item.holder is None and is_none(item.place.var):
-            context.edit(node, item.place.module, [site], lambda o, u: cst.RemovalSentinel.REMOVE, "MR108")
+    request = context.request(site)
+    for item in request.named("tools", "tool_choice", "functions", "function_call"):
+        if item.holder is None:
+            nothing = is_none(item.place.var)
+        else:
+            nothing = bool(request.written(item.name)) and not any(
+                context.request(sender).passes(item.name) for sender in context.senders(item.holder)
+            )
+        if nothing:
+            act(context, site, [item], Action("MR108", drop=True))
 
 
 # -- finding them ------------------------------------------------------------------------
