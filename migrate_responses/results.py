@@ -170,9 +170,10 @@ def joined(parts: Sequence[Results]) -> Results:
     first = 0
     for part in parts:
         files.update((file.path, file) for file in part.files)
-        sites += [replace(site, flow=site.flow + first) if site.flow else site for site in part.sites]
+        moved = [replace(site, flow=site.flow + first) if site.flow else site for site in part.sites]
         flows += [replace(flow, number=flow.number + first) for flow in part.flows]
-        first = max((site.flow for site in sites), default=0)
+        first = max([first, *(site.flow for site in moved)])
+        sites += moved
     notes = dict.fromkeys(note for part in parts for note in part.notes)
     errors = dict.fromkeys(error for part in parts for error in part.errors)
     return Results(
