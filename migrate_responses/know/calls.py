@@ -385,6 +385,8 @@ def _mark_escaped(value: Value) -> None:
         value.escaped = True
     elif isinstance(value, Bound):
         value.function.escaped = True
+    elif isinstance(value, Partial):
+        _mark_escaped(value.target)
 
 
 def _is_off(value: Value) -> bool:

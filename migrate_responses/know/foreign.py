@@ -177,9 +177,15 @@ class Foreign(Carriers):
 
     def _partial(self, call: Invocation) -> None:
         rest = call.arguments[1:]
+        crowded = False
 
         def on(target: Value) -> None:
-            self.solver.add(call.result, [Partial(target, rest, call.node)])
+            nonlocal crowded
+            if not _is_bound_again(target, call.node):
+                self.solver.add(call.result, [Partial(target, rest, call.node)])
+            elif not crowded:
+                crowded = True
+                self._call_unknown("functools.partial", call)
 
         self.solver.watch(call.arguments[0].var, on)
 
@@ -359,6 +365,20 @@ def _needs_clients(module: Module) -> bool:
                 if is_sdk and not node.relative and not imported.isdisjoint(models.CLIENT_CLASSES):
                     return True
     return False
+
+
+def _is_bound_again(target: Value, node: cst.CSTNode) -> bool:
+    """Whether ``target`` has been bound by ``node`` before, or twice elsewhere: a loop, which has no end."""
+    layers = 0
+    while isinstance(target, Partial):
+        layers += 1
+        if target.node is node or layers == _LAYERS:
+            return True
+        target = target.target
+    return False
+
+
+_LAYERS = 2
 
 
 def _is_callable(value: Value) -> bool:
