@@ -145,6 +145,8 @@ class Heap(ABC):
                 self._read(owner, first, call.result)
                 if second is not None:
                     self.solver.flow(second, call.result)
+                elif method.name == "get":
+                    self.solver.add(call.result, [Const(None, call.node)])
             case "setdefault":
                 self.entry(owner, first, call.node, "setdefault", second, call.module)
                 self._read(owner, first, call.result)
