@@ -16,7 +16,6 @@ from ..know.kinds import Const, Place, Site
 from ..know.modules import Module
 from .actions import Action, act
 from .context import WRITES, Context, Keyword
-from .context import is_none as is_nothing
 from .none_text import is_guarded, is_none
 from .reading import truth_tested
 from .snippets import expr, operand
@@ -30,7 +29,7 @@ def plan(context: Context) -> None:
     """Write what None stood for wherever it can be passed."""
     for site in context.sites:
         request = context.request(site)
-        for name in _NOTHING:
+        for name in filter(request.passes, _NOTHING):
             optional = [item for item in request.written(name) if _can_be_null(context, site, item)]
             for item in optional:
                 act(context, site, [item], Action("MR108", wrap=_instead(_NOTHING[name])))
@@ -42,8 +41,6 @@ def plan(context: Context) -> None:
 
 def _can_be_null(context: Context, site: Site, item: Keyword) -> bool:
     value = _value(item.place)
-    if item.holder is None and isinstance(item.place.node, cst.Arg) and is_nothing(item.place.var):
-        return False  # left out
     if not _may_be_none(item.place.var) or (value is not None and _is_no_null(value, item.place.module)):
         return False
     return item.holder is None or not any(
