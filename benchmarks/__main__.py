@@ -114,7 +114,7 @@ def jobs(cache: Path, runs: int, _peers: bool) -> None:
 
 
 def growth(cache: Path, _runs: int, _peers: bool) -> None:
-    """Cost against the number of files: of those with a call, and of those around some of them."""
+    """Cost against the number of files: with a call, around some of them, in one application."""
     for title, every, counts in (
         ("files with a call each", 1, (100, 1_000, 10_000)),
         ("files, one in a thousand with a call", 1_000, (1_000, 10_000, 100_000)),
@@ -124,6 +124,11 @@ def growth(cache: Path, _runs: int, _peers: bool) -> None:
             tree = trees.programs(cache, count, every)
             costs[f"{count:,}"] = once([*_TOOL, "check", "--jobs", "1", str(tree)])
         _table(f"Growth: {title}", costs, f"{counts[0]:,}")
+    costs = {}
+    for count in (1_000, 2_500, 5_000):
+        tree = trees.monolith(cache, count)
+        costs[f"{count:,}"] = once([*_TOOL, "check", "--jobs", "1", str(tree)])
+    _table("Growth: modules of one application, of which 6 % matter", costs, "1,000")
 
 
 def _table(title: str, costs: Mapping[str, Cost], base: str) -> None:

@@ -8,6 +8,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from . import monolith as monoliths
+
 LARGE = ("Django==5.2.8", "SQLAlchemy==2.0.44", "sympy==1.14.0")
 CALLS = ("mem0ai==1.0.0", "gptme==0.28.3", "chatlas==0.13.2", "simpleaichat==0.2.2", "magentic==0.41.0")
 LINK = "print(completion.choices[0].message.content)\n"
@@ -42,6 +44,18 @@ def programs(cache: Path, count: int, every: int) -> Path:
             path = tree / f"part{number // 1000}" / f"script{number}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_SCRIPT if number % every == 0 else _PLAIN, encoding="utf-8")
+        _ready(tree)
+    return tree
+
+
+def monolith(cache: Path, modules: int) -> Path:
+    """One application of ``modules`` modules, of which 6 % have to do with calls."""
+    tree = cache / f"monolith{modules}"
+    if not tree.exists():
+        for name, text in monoliths.monolith(modules, modules * 6 // 100).items():
+            path = tree / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         _ready(tree)
     return tree
 

@@ -17,7 +17,7 @@ def reads_by_name(
     context: Context, value: DictValue, names: frozenset[str]
 ) -> Iterator[tuple[cst.CSTNode, Module]]:
     """The places that ask an object for one of ``names``, which it may take from ``value``, its own dict."""
-    keepers = {cls.instance for cls in context.project.classes.values() if _keeps(cls.instance, value)}
+    keepers = _keepers(context).get(value, set())
     by_attribute = {one for one in keepers if any(_has(context, one, method) for method in _ATTRIBUTES)}
     by_item = {one for one in keepers if _has(context, one, "__getitem__")}
     if not by_attribute and not by_item:
@@ -40,8 +40,19 @@ def reads_by_name(
                     continue
 
 
-def _keeps(instance: Instance, value: DictValue) -> bool:
-    return any(value in field.values for field in instance.fields.values())
+def _keepers(context: Context) -> dict[DictValue, set[Instance]]:
+    """The objects that keep a dict in one of their fields."""
+    known = context.memo.get("keepers")
+    if known is None:
+        found: dict[DictValue, set[Instance]] = {}
+        for cls in context.project.classes.values():
+            for field in cls.instance.fields.values():
+                for value in field.values:
+                    if isinstance(value, DictValue):
+                        found.setdefault(value, set()).add(cls.instance)
+        known = context.memo["keepers"] = found
+    assert isinstance(known, dict)
+    return known
 
 
 def _has(context: Context, instance: Instance, name: str) -> bool:

@@ -12,7 +12,7 @@ from ..config import Settings
 from ..decide.escapes import Escapes
 from ..decide.plan import Apply, Plan
 from ..know.graph import Var
-from ..know.kinds import Const, DictValue, Place, Resource, SeqValue, Shape, Site, Value
+from ..know.kinds import Const, DictValue, Kind, Place, Resource, SeqValue, Shape, Site, Value
 from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
@@ -27,6 +27,10 @@ class Keyword:
     name: str
     place: Place
     holder: DictValue | None
+
+
+# What the expressions are known to be, and by site the parts of answers among them.
+_Parts = tuple[object, dict[Site, list[tuple[cst.CSTNode, Module, set[Kind]]]]]
 
 
 class Context:
@@ -45,6 +49,7 @@ class Context:
         self.notes: dict[str, object] = {}  # facts that several rules share, computed once
         self._dict_sites: dict[DictValue, set[Site]] | None = None
         self._sources: dict[cst.CSTNode, str] = {}
+        self._parts: _Parts | None = None
 
     def request(self, site: Site) -> Request:
         """The arguments of ``site``."""
@@ -78,6 +83,23 @@ class Context:
                     if shapes:
                         found.append((node, module, shapes))
         return found
+
+    def parts(self, site: Site) -> list[tuple[cst.CSTNode, Module, set[Kind]]]:
+        """The expressions that can be a part of the answer of ``site``, and of which kinds."""
+        if self._parts is None or self._parts[0] is not self.shaped:  # a rule has found that some never came
+            found: dict[Site, list[tuple[cst.CSTNode, Module, set[Kind]]]] = {}
+            for node, module, shapes in self.shaped:
+                kinds: dict[Site, set[Kind]] = {}
+                for shape in shapes:
+                    kinds.setdefault(shape.site, set()).add(shape.kind)
+                for owner, own in kinds.items():
+                    found.setdefault(owner, []).append((node, module, own))
+            self._parts = (self.shaped, found)
+        return self._parts[1].get(site, [])
+
+    def texts(self, site: Site) -> list[tuple[cst.CSTNode, Module]]:
+        """The expressions that can be the text of the answer of ``site``."""
+        return [(node, module) for node, module, kinds in self.parts(site) if Kind.CONTENT in kinds]
 
     @cached_property
     def _senders(self) -> dict[DictValue, list[Site]]:

@@ -66,7 +66,8 @@ class Shapes:
         self.gone: set[cst.CSTNode] = set()  # lines that are taken away
         self.calls = Calls(self)
         self._trees: set[cst.Call] = set()  # doubles that are written out
-        kinds = {shape.kind for _, _, shapes in context.shaped for shape in shapes if shape.site in sites}
+        parts = [part for site in sites for part in context.parts(site)]
+        kinds = {kind for _, _, kinds in parts for kind in kinds}
         self.kinds = kinds
         # Whether the code looks at the output items, which a bare double would not have.
         self.reads_output = bool(
@@ -74,11 +75,10 @@ class Shapes:
         ) or any(is_fed(context, site) for site in sites)
         self.reads_finish = Kind.FINISH in kinds
         self._asking = {
-            shape.site
-            for node, module, shapes in context.shaped
-            if isinstance(node, cst.BaseExpression) and self._is_asked(module, node)
-            for shape in shapes
-            if shape.kind is Kind.CHOICES and shape.site in sites
+            site
+            for site in sites
+            for node, module, found in context.parts(site)
+            if Kind.CHOICES in found and isinstance(node, cst.BaseExpression) and self._is_asked(module, node)
         }
         self.tests_choices = bool(self._asking)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import libcst as cst
 
@@ -54,28 +55,25 @@ class Imports:
     def __init__(self, plan: Plan, migrated: set[Site]) -> None:
         self._project = plan.project
         self._wanted: dict[Module, list[Wanted]] = {}
-        self._before: dict[Module, list[_Line]] = {}  # the imports of each module, as they were
         for item in plan.imports:
             if item.sites <= migrated:
                 self._wanted.setdefault(item.target, []).append(Wanted(item.module, item.name, item.beside))
 
     def settle(self, module: Module, tree: cst.Module) -> cst.Module:
         """``tree``, the edited ``module``, with its imports in order."""
-        return settle(module, tree, self._wanted.get(module, []), self._borrowed(module))
+        return settle(module, tree, self._wanted.get(module, []), self._borrowed.get(module, set()))
 
-    def _borrowed(self, module: Module) -> set[str]:
-        """The names that other modules import from ``module``, or that it exports by ``__all__``."""
-        found: set[str] = set()
+    @cached_property
+    def _borrowed(self) -> dict[Module, set[str]]:
+        """The names that other modules import from each module."""
+        found: dict[Module, set[str]] = {}
         for other in self._project.modules:
-            if other is module or module.name.rpartition(".")[2] not in other.text:
-                continue
-            if other not in self._before:
-                self._before[other] = _lines(other.tree)
-            for line in self._before[other]:
-                if isinstance(line.node, cst.ImportFrom) and (
-                    self._project.find_module(other, len(line.node.relative), _head(line.node)) is module
-                ):
-                    found.update(syntax.dotted(alias.name) for alias in _aliases(line.node))
+            for line in _lines(other.tree):
+                if isinstance(line.node, cst.ImportFrom):
+                    source = self._project.find_module(other, len(line.node.relative), _head(line.node))
+                    if source is not None and source is not other:
+                        names = (syntax.dotted(alias.name) for alias in _aliases(line.node))
+                        found.setdefault(source, set()).update(names)
         return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Container, Iterator
+from functools import cached_property
 
 import libcst as cst
 
@@ -272,13 +273,21 @@ class Facts:
             parent = module.parents.get(node)
             if isinstance(parent, cst.AnnAssign) and _says_dict(parent.annotation, module):
                 return True
-        for function in self.context.project.functions.values():
-            for name, var in function.parameters.items():
-                if sequence in var.values:
-                    param = next(item for item in parameters(function.node.params) if item.name.value == name)
-                    if param.annotation is not None and _says_dict(param.annotation, function.module):
-                        return True
-        return any(escape.to.startswith(("json.", "yaml.")) for escape in self.context.escapes.of(sequence))
+        return sequence in self._declared or any(
+            escape.to.startswith(("json.", "yaml.")) for escape in self.context.escapes.of(sequence)
+        )
+
+    @cached_property
+    def _declared(self) -> set[SeqValue]:
+        """The lists that come to a parameter which is declared to be one of dicts."""
+        return {
+            value
+            for function in self.context.project.functions.values()
+            for param in parameters(function.node.params)
+            if param.annotation is not None and _says_dict(param.annotation, function.module)
+            for value in function.parameters[param.name.value].values
+            if isinstance(value, SeqValue)
+        }
 
     def _is_several(self, value: Value) -> bool:
         if self._is_plain(value):

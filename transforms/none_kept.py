@@ -12,11 +12,10 @@ from .reading import truth_tested
 
 def is_kept(context: Context, site: Site) -> bool:
     """Whether the text is put, or looked for, where its being None can be told: a dict, an object, a set."""
-    for node, module, shapes in context.shaped:
-        is_text = any(shape.site is site and shape.kind is Kind.CONTENT for shape in shapes)
-        if is_text and (is_kept_by_object(context, node, module) or _is_told(context, node, module)):
-            return True
-    return False
+    return any(
+        is_kept_by_object(context, node, module) or _is_told(context, node, module)
+        for node, module in context.texts(site)
+    )
 
 
 def _is_told(context: Context, node: cst.CSTNode, module: Module) -> bool:

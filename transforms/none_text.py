@@ -27,6 +27,14 @@ class Told:
 
 def none_is_seen(context: Context, site: Site) -> bool:
     """Whether the text can have been None, and somebody would notice."""
+    known = context.memo.setdefault("None is seen", {})
+    assert isinstance(known, dict)
+    if site not in known:
+        known[site] = _none_is_seen(context, site)
+    return bool(known[site])
+
+
+def _none_is_seen(context: Context, site: Site) -> bool:
     told = told_by(context)
     if site in told.apart:
         return True
@@ -65,14 +73,13 @@ def _is_told(node: cst.CSTNode, module: Module) -> bool:
 
 def _is_gathered(context: Context, site: Site) -> bool:
     """Whether the text goes into a list or a dict unasked."""
-    for node, module, shapes in context.shaped:
-        if any(shape.site is site and shape.kind is Kind.CONTENT for shape in shapes):
-            parent = module.parents.get(node)
-            call = module.parents.get(parent) if isinstance(parent, cst.Arg) else None
-            func = call.func if isinstance(call, cst.Call) else None
-            added = isinstance(func, cst.Attribute) and func.attr.value in ("append", "insert", "add")
-            if (added or isinstance(parent, (cst.Element, cst.DictElement))) and not _is_told(node, module):
-                return True
+    for node, module in context.texts(site):
+        parent = module.parents.get(node)
+        call = module.parents.get(parent) if isinstance(parent, cst.Arg) else None
+        func = call.func if isinstance(call, cst.Call) else None
+        added = isinstance(func, cst.Attribute) and func.attr.value in ("append", "insert", "add")
+        if (added or isinstance(parent, (cst.Element, cst.DictElement))) and not _is_told(node, module):
+            return True
     return False
 
 

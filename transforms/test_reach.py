@@ -7,7 +7,8 @@ left out only where no way leads to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 import libcst as cst
 
@@ -50,17 +51,32 @@ class Reach:
 
     def from_(self, nodes: Iterable[cst.CSTNode]) -> set[str]:
         """The names that are mentioned in ``nodes``, or on the way from there."""
-        found: set[str] = set()
-        stack = [_ALWAYS, *(name for node in nodes for name in _mentioned(node))]
-        while stack:
-            name = stack.pop()
-            if name not in found:
-                found.add(name)
-                stack.extend(self._mentions.get(name, ()))
+        return _closure([_ALWAYS, *(name for node in nodes for name in self._words(node))], self._mentions)
+
+    def leading_to(self, names: Iterable[str], nodes: Iterable[cst.CSTNode]) -> list[cst.CSTNode]:
+        """Those of ``nodes`` from which a way leads to one of ``names``."""
+        ways = _closure(names, self._mentioned_by)
+        return [node for node in nodes if _ALWAYS in ways or not ways.isdisjoint(self._words(node))]
+
+    @cached_property
+    def _mentioned_by(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for name, mentions in self._mentions.items():
+            for mention in mentions:
+                found.setdefault(mention, set()).add(name)
         return found
 
     def _add(self, name: str, node: cst.CSTNode) -> None:
-        self._mentions.setdefault(name, set()).update(_mentioned(node))
+        self._mentions.setdefault(name, set()).update(self._words(node))
+
+    def _words(self, node: cst.CSTNode) -> frozenset[str]:
+        known = self._context.memo.setdefault("words", {})
+        assert isinstance(known, dict)
+        found = known.get(node)
+        if found is None:
+            found = known[node] = frozenset(_mentioned(node))
+        assert isinstance(found, frozenset)
+        return found
 
     def _program(self, module: Module, statement: cst.CSTNode) -> None:
         """The definitions of the program: what each mentions."""
@@ -99,6 +115,18 @@ class Reach:
             for base in node.bases
             for value in self._context.project.values(base.value)
         )
+
+
+def _closure(starts: Iterable[str], links: Mapping[str, set[str]]) -> set[str]:
+    """``starts``, and all that ``links`` lead to from there."""
+    found = set(starts)
+    stack = list(found)
+    while stack:
+        for name in links.get(stack.pop(), ()):
+            if name not in found:
+                found.add(name)
+                stack.append(name)
+    return found
 
 
 _BASES = frozenset(

@@ -115,20 +115,22 @@ def _names_from(context: Context, module: Module, unit: cst.CSTNode) -> set[str]
     if any(name.startswith(("test", "Test")) or name.endswith("Test") for name in own):
         return found
     users = [module, *_users(context, module)]
-    for other in (statement for user in users for statement in user.tree.body):
-        names = reach.from_([other])
-        if other is not unit and (own & names or "autouse" in names):
-            found |= names
-    return found
+    others = (other for user in users for other in user.tree.body if other is not unit)
+    users_of_it = reach.leading_to({*own, "autouse"}, others)
+    return found | reach.from_(users_of_it) if users_of_it else found
 
 
 def _users(context: Context, module: Module) -> list[Module]:
     """The test files that build on ``module``."""
-    return [
-        other
-        for other in context.project.modules
-        if other is not module and is_test(other) and module in _helpers(context, other)
-    ]
+    known = context.memo.get("test users")
+    if known is None:
+        found: dict[Module, list[Module]] = {}
+        for other in filter(is_test, context.project.modules):
+            for helper in _helpers(context, other):
+                found.setdefault(helper, []).append(other)
+        known = context.memo["test users"] = found
+    assert isinstance(known, dict)
+    return list(known.get(module, ()))
 
 
 def _reach(context: Context, module: Module) -> Reach:
@@ -138,11 +140,11 @@ def _reach(context: Context, module: Module) -> Reach:
     if found is None:
         tests = [module, *_helpers(context, module), *_users(context, module)]
         near = {other for test in tests for other in _mentioned(context, test)}
-        while True:
-            wider = near | {other for one in near for other in _imported(context, one)}
-            if wider == near:
-                break
-            near = wider
+        stack = list(near)
+        while stack:
+            fresh = _imported(context, stack.pop()) - near
+            near |= fresh
+            stack += fresh
         found = known[module] = Reach(context, [one for one in near if not is_test(one)], tests)
     assert isinstance(found, Reach)
     return found
@@ -164,14 +166,8 @@ def _named(context: Context, module: Module) -> set[Module]:
     found = _mentioned(context, module)
     for helper in _helpers(context, module):
         found |= _mentioned(context, helper)
-    for other in context.project.modules:  # fakes are about what their users test
-        if (
-            other is not module
-            and is_test(other)
-            and is_test(module)
-            and (module in _imported(context, other) or module in _conftests(context, other))
-        ):
-            found |= _mentioned(context, other)
+    for other in _users(context, module):  # fakes are about what their users test
+        found |= _mentioned(context, other)
     return {other for other in found if not is_test(other)} or found
 
 
@@ -206,12 +202,16 @@ def _helpers(context: Context, module: Module) -> list[Module]:
 
 def _conftests(context: Context, module: Module) -> list[Module]:
     folder = module.path.rpartition("/")[0]
+    known = context.memo.get("conftests")
+    if known is None:
+        known = context.memo["conftests"] = [
+            other for other in context.project.modules if other.path.rpartition("/")[2] == "conftest.py"
+        ]
+    assert isinstance(known, list)
     return [
         other
-        for other in context.project.modules
-        if other is not module
-        and other.path.rpartition("/")[2] == "conftest.py"
-        and f"{folder}/".startswith(other.path.rpartition("/")[0])
+        for other in known
+        if other is not module and f"{folder}/".startswith(other.path.rpartition("/")[0])
     ]
 
 

@@ -46,6 +46,8 @@ class Members(Heap):
         super().__init__()
         self.clients: dict[cst.CSTNode, Client] = {}
         self.external_fields: dict[tuple[External, str], Var] = {}
+        self._bound_members: dict[tuple[Instance, str], Var] = {}
+        self._clients_behind: dict[tuple[Class, str], Var] = {}
 
     def attribute(self, value: Value, node: cst.Attribute, target: Var) -> None:
         """``value.name`` at ``node`` flows to ``target``."""
@@ -138,6 +140,14 @@ class Members(Heap):
             self.solver.add(target, [instance.type])
             return
         self.solver.flow(self.instance_field(instance, name), target)
+        self.solver.flow(self._bound_member(instance, name), target)
+
+    def _bound_member(self, instance: Instance, name: str) -> Var:
+        """What an instance has of its class: one variable for all who read it."""
+        known = self._bound_members.get((instance, name))
+        if known is not None:
+            return known
+        target = self._bound_members[instance, name] = Var()
 
         def on(found: Value) -> None:
             if isinstance(found, Function) and is_setter(found.node):
@@ -152,21 +162,34 @@ class Members(Heap):
                 self.solver.add(target, [found])
 
         self.solver.watch(self.lookup(instance.type, name), on)
+        return target
 
-    def _inherited_client_member(
-        self, cls: Class, name: str, node: cst.CSTNode, target: Var, seen: frozenset[Class] = frozenset()
-    ) -> None:
+    def _inherited_client_member(self, cls: Class, name: str, node: cst.CSTNode, target: Var) -> None:
         """What an instance of a subclass of the SDK's client has from the SDK."""
-        if name in cls.members or cls in seen:
-            return
+
+        def on(client: Value) -> None:
+            if isinstance(client, Client):
+                self._client_member(client, name, node, target)
+
+        self.solver.watch(self._inherited_clients(cls, name), on)
+
+    def _inherited_clients(self, cls: Class, name: str) -> Var:
+        """The clients that ``cls`` has the attribute ``name`` of, if nothing of the project gives it one."""
+        known = self._clients_behind.get((cls, name))
+        if known is not None:
+            return known
+        target = self._clients_behind[cls, name] = Var()
+        if name in cls.members:
+            return target
         for base in cls.bases:
-            self._client_base(cls, base, lambda client: self._client_member(client, name, node, target))
+            self._client_base(cls, base, lambda client: self.solver.add(target, [client]))
 
             def on(found: Value) -> None:
                 if isinstance(found, Class):
-                    self._inherited_client_member(found, name, node, target, seen | {cls})
+                    self.solver.flow(self._inherited_clients(found, name), target)
 
             self.solver.watch(base, on)
+        return target
 
     def _client_base(self, cls: Class, base: Var, use: Callable[[Client], None]) -> None:
         """Give the client that ``cls`` is to ``use`` if ``base`` is a client class of the SDK."""
