@@ -106,7 +106,7 @@ def examine(package: str, directory: str, settings: Settings, with_diff: bool) -
 
 def row(report: Report) -> list[str]:
     counts = [report.verdicts[verdict] for verdict in VERDICTS]
-    left = report.verdicts[Verdict.LEFT] + report.verdicts[Verdict.SKIPPED]
+    left = sum(report.verdicts[one] for one in (Verdict.LEFT, Verdict.SKIPPED, Verdict.DOUBLE))
     held = " ".join(f"{code}:{count}" for code, count in report.held.most_common())
     numbers = (report.seen, report.spelled, report.verdicts.total(), *counts, left)
     return [report.package, *map(str, numbers), f"{report.seconds:.1f}", held]
