@@ -12,7 +12,7 @@ from ..know.kinds import (
     Site,
 )
 from ..know.modules import Module, walk
-from .callees import other_taker
+from .callees import other_taker, replaced_in_test
 from .context import WRITES, Context, Keyword
 from .snippets import string
 from .taken_out import parameters_beside
@@ -84,6 +84,11 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
         detail = f"`{item.name}` in `{text}` also goes to `{taker}`"
         context.manual(node, place.module, sites, "MR120", detail)
         return
+    double = replaced_in_test(context, item)
+    if double is not None:
+        name, test = double
+        detail = f"`{test.path}` replaces `{name}`, and names `{item.name}`"
+        context.unsafe(node, place.module, sites, "MR803", detail)
     match place.how:
         case "keyword" if isinstance(node, cst.Arg):
             context.edit(node, place.module, sites, remove if drop else _argument(action), action.code)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
+from ..decide.doubles import is_patcher
 from ..know import models
 from ..know.kinds import Bound, Class, External, Function, Place, Value
+from ..know.modules import Module
 from ..know.subclassing import shapers
+from ..know.testing import in_tests
 from .context import Context, Keyword
+from .snippets import key_text
 from .taken_out import kept_by
 
 
@@ -24,6 +30,40 @@ def other_taker(context: Context, item: Keyword) -> str | None:
         if name is not None:
             return name
     return None
+
+
+def replaced_in_test(context: Context, item: Keyword) -> tuple[str, Module] | None:
+    """The function that gets the keyword ``item``, and the test that puts something in its place by its name.
+
+    A test that does not name the keyword can neither ask for it nor have a parameter for it.
+    """
+    if item.holder is None or not isinstance(item.holder.node, cst.Param):
+        return None
+    for callee in _callees(context, item.place):
+        function = callee.function if isinstance(callee, Bound) else callee
+        if isinstance(function, Function):
+            for test in _patches(context).get(function.name, ()):
+                if re.search(rf"\b{item.name}\b", test.text):
+                    return function.name, test
+    return None
+
+
+def _patches(context: Context) -> dict[str, list[Module]]:
+    """The names that tests replace: ``patch("app.ask")``, ``patch.object(app, "ask")``; with the tests."""
+    known = context.memo.get("patches")
+    if known is None:
+        found: dict[str, list[Module]] = {}
+        for module in context.project.modules:
+            for call in module.of(cst.Call) if in_tests(module) else ():
+                for arg in call.args[:2] if isinstance(call, cst.Call) and is_patcher(call) else ():
+                    name = key_text(arg.value) if isinstance(arg.value, cst.SimpleString) else ""
+                    found.setdefault(name.rpartition(".")[2], []).append(module)
+                for arg in call.args if isinstance(call, cst.Call) and is_patcher(call) else ():
+                    if arg.keyword is not None:  # of patch.multiple
+                        found.setdefault(arg.keyword.value, []).append(module)
+        known = context.memo["patches"] = found
+    assert isinstance(known, dict)
+    return known
 
 
 def _callees(context: Context, place: Place) -> list[Value]:
