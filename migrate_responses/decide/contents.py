@@ -43,5 +43,5 @@ def hands_on(value: Value) -> bool:
 # Modules of the standard library that give back what they were given.
 _KEEPERS = frozenset(
     """asyncio builtins collections concurrent contextlib copy dataclasses enum functools heapq itertools
-    multiprocessing operator pickle queue shelve threading weakref""".split()
+    multiprocessing operator pickle queue random shelve threading weakref""".split()
 )

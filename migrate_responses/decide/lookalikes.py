@@ -39,6 +39,9 @@ _SENTENCES = {
 }
 _NOTES = frozenset({"MR011", "MR012", "MR013", "MR014"})
 _LEGACY = re.compile(r"openai\.(\w+(\(\))?\.)?(completions\.create|Completion\.a?create)")
+_RESOURCE = re.compile(
+    r"openai\.resources\.(beta\.)?chat\.(completions\.)*(chat\.)?(Async)?(Completions|Chat)"
+)
 BATCH_URL = "/v1/chat/completions"
 
 
@@ -84,8 +87,10 @@ class _Finder:
         """The leftovers of one file, in source order."""
         found: dict[cst.CSTNode, Leftover] = {}
         has_batch = False
-        for node in module.of(cst.Attribute, cst.Call, cst.SimpleString, cst.FormattedString):
+        for node in module.of(cst.Attribute, cst.Call, cst.ClassDef, cst.SimpleString, cst.FormattedString):
             match node:
+                case cst.ClassDef():
+                    reason = self._subclass(node, module)
                 case cst.Attribute():
                     reason = self._attribute(node, module)
                 case cst.Call():
@@ -96,7 +101,7 @@ class _Finder:
                 case _:
                     continue
             if reason is not None:
-                found[node] = Leftover(module, node, _source(module, node), reason)
+                found[node] = Leftover(module, reason.node, _source(module, reason.node), reason)
         if not has_batch:
             for entry in module.of(cst.DictElement):
                 if (reason := self._batch_line(entry, module)) is not None:
@@ -255,7 +260,24 @@ class _Finder:
 
     # -- calls ---------------------------------------------------------------------------
 
+    def _subclass(self, node: cst.ClassDef, module: Module) -> Reason | None:
+        """``class Mine(Completions)``: what is called on it is not in sight."""
+        for base in node.bases:
+            if self._is_resource(base.value):
+                return Reason("MR034", Level.MANUAL, "a class of the SDK is subclassed", base.value, module)
+        return None
+
+    def _is_resource(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` is the class of ``client.chat`` or ``client.chat.completions``."""
+        return any(
+            isinstance(value, External) and _RESOURCE.fullmatch(value.path) is not None
+            for value in self.project.values(node)
+        )
+
     def _call(self, node: cst.Call, module: Module) -> Reason | None:
+        if self._is_resource(node.func):
+            detail = "a part of a client is made by itself"
+            return Reason("MR034", Level.MANUAL, detail, node, module)
         match node.func:
             case cst.Attribute(
                 value=cst.Attribute(attr=cst.Name(value="batches")), attr=cst.Name(value="create")
