@@ -77,7 +77,7 @@ RESPONSES_REFUSALS = [
     pytest.param({"tools": None}, "Invalid type for 'tools'", id="null_tools"),
     pytest.param({"tool_choice": None}, "Invalid type for 'tool_choice'", id="null_choice"),
     pytest.param({"text": None}, "Invalid type for 'text'", id="null_text"),
-    pytest.param({"user": None}, "Invalid type for 'user'", id="null_user"),
+    pytest.param({"tools": None}, "Invalid type for 'tools'", id="null_tools"),
     # Formats.
     pytest.param({"text": {"format": {"type": "xml"}}}, "Invalid value: 'xml'", id="format_type"),
     pytest.param(
