@@ -65,10 +65,20 @@ _READ = _TELLING | {"usage", "message", "function", "content", "delta", "model_d
 
 def _with_such(context: Context, node: cst.CSTNode, sites: list[Site]) -> list[Site]:
     """The sites whose answers can have the field: calls come only where tools are passed."""
-    if not isinstance(node, cst.Attribute) or node.attr.value not in ("tool_calls", "name", "arguments"):
+    match node:
+        case cst.Attribute(attr=cst.Name(value=name)):
+            of_call = name in _OF_CALLS
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            of_call = key_text(key) in _OF_CALLS
+        case _:
+            of_call = False
+    if not of_call:
         return sites
     requests = [(site, context.request(site)) for site in sites]
     return [site for site, request in requests if request.passes_tools or request.untracked]
+
+
+_OF_CALLS = frozenset({"tool_calls", "name", "arguments"})
 
 
 def _is_telling(node: cst.CSTNode, module: Module) -> bool:
