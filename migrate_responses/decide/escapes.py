@@ -36,7 +36,7 @@ from ..know.modules import Module, walk
 from ..know.project import Project
 from .contents import PLAIN, contents
 from .opened import OPENERS, is_updated, opened
-from .receivers import MOCKS, is_shipped
+from .receivers import DOUBLES, is_shipped
 
 
 class Way(enum.Enum):
@@ -207,7 +207,7 @@ class Escapes:
             match callee:
                 case Unknown() if of_client:
                     continue  # a client that somebody passes in: judged with the call
-                case External(path=path) if of_client and path.startswith(MOCKS):
+                case External(path=path) if of_client and path.startswith(DOUBLES):
                     continue
                 case External(path="builtins.setattr") if len(call.arguments) > 1:
                     if all(isinstance(key, Const) for key in call.arguments[1].var.values):
