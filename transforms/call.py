@@ -71,6 +71,10 @@ def _store(context: Context, site: Site) -> None:
     if context.settings.api_defaults != "preserve":
         return
     stored = request.named("store")
+    if stored and len(site.partials) > 1:
+        detail = "`store` is given by one of several ways to this call"
+        context.manual(stored[0].place.node, stored[0].place.module, [site], "MR107", detail)
+        return
     if stored and not all(is_none(item.place.var) for item in stored):
         _maybe_stored(context, site, stored)
         return
@@ -83,7 +87,7 @@ def _store(context: Context, site: Site) -> None:
                     item.place.node, item.place.module, [site], "MR107", "`store` is None in a dict"
                 )
         return
-    node = site.invocation.inner or site.node
+    node = site.carrier
     context.edit(node, site.module, [site], _write_store, "MR107")
 
 

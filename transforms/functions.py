@@ -92,7 +92,7 @@ def _one_call(context: Context, site: Site, item: Keyword) -> None:
     if isinstance(node, cst.DictElement):
         context.edit(node, item.place.module, [site], _and_entry, "MR503")
     else:
-        call = site.invocation.inner or site.node
+        call = site.carrier
         context.edit(call, site.module, [site], _and_argument, "MR503")
 
 

@@ -340,7 +340,7 @@ def _keep_reasoning(context: Context, site: Site) -> None:
             detail += ' `include=["reasoning.encrypted_content"]` here, and others refuse it'
             context.note(site.node, site.module, [site], "MR209", detail)
         return
-    call = site.invocation.inner or site.node
+    call = site.carrier
 
     def include(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 
 import libcst as cst
 
@@ -53,7 +54,7 @@ class Calls(Binding):
         self._known_flags: dict[Function, tuple[str, ...]] = {}
         self.callees: dict[Invocation, dict[Value, None]] = {}
         self.results: list[tuple[Site, Var]] = []  # where the answers of the sites go
-        self._forwarded: set[tuple[Value, Invocation]] = set()
+        self._forwarded: set[tuple[Value, Invocation, cst.Call | None]] = set()
 
     def call(self, callee: Value, call: Invocation) -> None:
         """``callee`` is called at ``call``."""
@@ -216,8 +217,8 @@ class Calls(Binding):
         self._forward(partial.target, inner, call)
 
     def _forward(self, target: Value, inner: Invocation, outer: Invocation) -> None:
-        """``inner`` is what ``outer`` really calls; one invocation per pair."""
-        key = (target, outer)
+        """``inner`` is what ``outer`` really calls; one invocation for each way there."""
+        key = (target, outer, inner.inner)
         if key not in self._forwarded:
             self._forwarded.add(key)
             self.call(target, inner)
@@ -231,8 +232,16 @@ class Calls(Binding):
         site = self.sites.get(call.node)
         if site is None:
             via = next((name for name in resource.path if name in models.WRAPPERS), "")
-            site = self.sites[call.node] = Site(call.node, call.module, method, via, call)
+            own = replace(call, arguments=list(call.arguments))
+            site = self.sites[call.node] = Site(call.node, call.module, method, via, own)
             self._result(site, call)
+        else:
+            known = {argument.node for argument in site.invocation.arguments}
+            more = [argument for argument in call.arguments if argument.node not in known]
+            site.invocation.arguments.extend(more)
+            if any(argument.keyword in ("stream", "**") for argument in more):
+                self._result(site, call)
+        site.partials[call.inner] = None
         site.resources[resource] = None
 
     def _result(self, site: Site, call: Invocation) -> None:

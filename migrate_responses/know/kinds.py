@@ -312,6 +312,13 @@ class Site(Value):
     invocation: Invocation
     resources: dict[Resource, None] = field(default_factory=dict)
     flags: set[object] = field(default_factory=set)  # what decides stream=, as guards know it
+    partials: dict[cst.Call | None, None] = field(default_factory=dict)  # that lead here; None: without one
+
+    @property
+    def carrier(self) -> cst.Call:
+        """The call that takes one more argument for all requests: that of its one ``partial``, or itself."""
+        only = next(iter(self.partials)) if len(self.partials) == 1 else None
+        return only or self.node
 
     @property
     def clients(self) -> list[Client]:
