@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import DictValue, External, Site, Unknown
+from ..know.kinds import DictValue, External, SeqValue, Site, Unknown
 from ..know.modules import Module
 from .context import Context, is_none
 from .double_edits import new_name, new_string
@@ -352,5 +352,11 @@ def sends_items(context: Context, site: Site) -> bool:
     return (
         context.request(site).passes_tools
         or is_fed(context, site)
-        or any(is_item(message) for message in messages_of(context, site))
+        or any(is_item(message) or _has_parts(message) for message in messages_of(context, site))
     )
+
+
+def _has_parts(message: DictValue) -> bool:
+    """Whether the content of a message can be a list of parts."""
+    content = message.fields.get("content")
+    return content is not None and any(isinstance(value, SeqValue) for value in content.values)
