@@ -12,7 +12,7 @@ from ..know.modules import Module
 from .context import Context
 from .reading import Read, base_of, truth_tested
 from .shared import Group, Locals, group, renamed, root_of
-from .snippets import expr
+from .snippets import expr, parenthesized
 
 _Part = cst.BaseExpression
 
@@ -78,7 +78,7 @@ class Lists:
                 self._replace(entry, whole, module, lambda u: any_of(base_of(u), kind))
             case _:
                 self._index_error(entry, read)
-                seen = self._none_is_seen(parent, module) or (
+                seen = self._none_is_seen(parent, module, whole) or (
                     isinstance(parent, _CARRYING) and none_is_seen(context, entry.sites)
                 )
 
@@ -86,7 +86,9 @@ class Lists:
                     calls: cst.BaseExpression = (
                         cst.Name(name) if name is not None else listed(base_of(updated), kind)
                     )
-                    return _optional(calls, seen)
+                    optional = _optional(calls, seen)
+                    bare = not seen or not isinstance(parent, cst.BooleanOperation)
+                    return optional if bare else parenthesized(optional)
 
                 context.edit(whole, module, entry.sites, lambda o, u: _keeping(u, value(u)), "MR505")
 
@@ -130,10 +132,14 @@ class Lists:
 
         self._replace(entry, parent, module, value)
 
-    def _none_is_seen(self, parent: cst.CSTNode | None, module: Module) -> bool:
+    def _none_is_seen(self, parent: cst.CSTNode | None, module: Module, whole: cst.BaseExpression) -> bool:
         """Whether the list goes where somebody can tell None from an empty list."""
         if isinstance(parent, cst.FormattedStringExpression):
             return True
+        if isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, cst.And):
+            outer = module.parents.get(parent)
+            chosen = isinstance(outer, cst.BooleanOperation) and isinstance(outer.operator, cst.Or)
+            return parent.left is whole and not chosen and not truth_tested(module, parent)
         if not isinstance(parent, cst.Arg):
             return False
         return any(
