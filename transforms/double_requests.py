@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 import libcst as cst
 
+from ..decide.contents import contents
 from ..decide.plan import Apply
 from ..know.kinds import DictValue, External, SeqValue, Site, Unknown
 from ..know.modules import Module
@@ -359,4 +360,7 @@ def sends_items(context: Context, site: Site) -> bool:
 def _has_parts(message: DictValue) -> bool:
     """Whether the content of a message can be a list of parts."""
     content = message.fields.get("content")
-    return content is not None and any(isinstance(value, SeqValue) for value in content.values)
+    lists = [value for value in content.values if isinstance(value, SeqValue)] if content is not None else []
+    return any(
+        isinstance(part, DictValue) and "type" in part.places for listed in lists for part in contents(listed)
+    )
