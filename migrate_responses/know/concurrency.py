@@ -26,6 +26,8 @@ class Concurrency(Calls):
             result = Var()
             future = SeqValue(call.node, call.module, "future", result)
             self.solver.add(call.result, [future])
+        if name in ("apply", "apply_async"):
+            rest = _spread_out(rest)
         self.run_in(call, function.var, rest, result)
 
     def run_together(self, path: str, call: Invocation) -> bool:
@@ -92,3 +94,18 @@ class Concurrency(Calls):
         if target is not None:
             self.run_in(call, target.var, passed, Var())
         self.solver.add(call.result, [External("threading.Thread()")])
+
+
+def _spread_out(rest: list[Argument]) -> list[Argument]:
+    """What ``pool.apply(f, args, kwds)`` passes to ``f``; with pandas other keywords are for ``f`` too."""
+    names = iter(("args", "kwds"))
+    stars = {"args": "*", "kwds": "**"}
+    passed = []
+    for argument in rest:
+        name = argument.keyword if argument.keyword is not None else next(names, None)
+        if name is not None and name not in _CALLBACKS:
+            passed.append(Argument(stars.get(name, name), argument.var, argument.node))
+    return passed
+
+
+_CALLBACKS = frozenset({"callback", "error_callback", "axis", "raw", "result_type"})

@@ -74,6 +74,9 @@ class Foreign(Carriers):
             self._name_type(path, call)
         elif path == "functools.update_wrapper":
             self._update_wrapper(call)
+        elif path in models.BOUND_LATER:
+            self.solver.add(call.result, [External(path).step("()")])
+            self.hand_out(call)
         elif path == "functools.partial" and arguments:
             self._partial(call)
         elif path in models.INJECTED and arguments:

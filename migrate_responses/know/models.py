@@ -127,6 +127,9 @@ RUNNERS: dict[str, int] = {
 }
 RUNNER_METHODS: dict[str, int] = {"run_in_executor": 1, "submit": 0, "apply_async": 0, "apply": 0}
 
+# What they are given is called by others, with more arguments.
+BOUND_LATER = frozenset({"functools.partialmethod", "contextlib.ExitStack().callback"})
+
 # Decorators (and decorator factories) that change nothing about what a function returns;
 # ``path()`` is the factory called. Others that are unknown are taken the same way, but their
 # function may also be called by code outside the project.
