@@ -12,7 +12,7 @@ from ..know.kinds import Resource, Site
 from ..know.modules import Module
 from .context import WRITES, Context, Keyword, constants, is_none
 from .listing import append
-from .snippets import expr, keyword
+from .snippets import expr, keyword, quote_of, string
 
 
 def plan(context: Context) -> None:
@@ -87,8 +87,13 @@ def _store(context: Context, site: Site) -> None:
                     item.place.node, item.place.module, [site], "MR107", "`store` is None in a dict"
                 )
         return
-    node = site.carrier
-    context.edit(node, site.module, [site], _write_store, "MR107")
+    if site.apart is None:
+        context.edit(site.carrier, site.module, [site], _write_store, "MR107")
+    elif isinstance(site.apart, cst.Dict) or _is_dict_call(site.apart):
+        context.edit(site.apart, site.module, [site], _write_store, "MR107")
+    else:
+        text = context.source(site.apart, site.module)
+        context.manual(site.node, site.module, [site], "MR107", f"`store` belongs into `{text}`")
 
 
 def _maybe_stored(context: Context, site: Site, stored: list[Keyword]) -> None:
@@ -132,6 +137,13 @@ def _false(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 
 
 def _write_store(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    if isinstance(updated, cst.Dict):
+        return append(updated, cst.DictElement(string("store", quote_of(updated)), cst.Name("False")))
     assert isinstance(updated, cst.Call)
     argument = keyword("store", cst.Name("False"), updated.args)
     return append(updated, argument)
+
+
+def _is_dict_call(node: cst.BaseExpression) -> bool:
+    """``dict(model="m")``."""
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "dict"

@@ -341,6 +341,10 @@ def _keep_reasoning(context: Context, site: Site) -> None:
             context.note(site.node, site.module, [site], "MR209", detail)
         return
     call = site.carrier
+    if site.apart is not None:
+        text = context.source(site.apart, site.module)
+        context.manual(site.node, site.module, [site], "MR209", f"`include` belongs into `{text}`")
+        return
 
     def include(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)

@@ -321,6 +321,14 @@ class Site(Value):
         return only or self.node
 
     @property
+    def apart(self) -> cst.BaseExpression | None:
+        """The dict ``d`` of ``Thread(target=create, kwargs=d)``: other keywords are not the request's."""
+        for argument in self.invocation.arguments:
+            if argument.keyword == "**" and isinstance(argument.node, cst.Arg) and argument.node.star != "**":
+                return argument.node.value
+        return None
+
+    @property
     def clients(self) -> list[Client]:
         return list(dict.fromkeys(resource.client for resource in self.resources))
 
