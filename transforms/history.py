@@ -61,6 +61,7 @@ def plan(context: Context) -> None:
     for message, found in again.items():
         if found is None:
             expand(context, known, message)
+    _hold_copies(context, known)
     for bond in known.bonds():
         context.plan.bind(bond)
     _bind_untold(context, fed)
@@ -68,6 +69,18 @@ def plan(context: Context) -> None:
     for site in fed:
         if site not in known.plain:
             _keep_reasoning(context, site)
+
+
+def _hold_copies(context: Context, known: Facts) -> None:
+    """``{k: v for k, v in messages[-1].items() if v}``: a message made of an answer that is a dict."""
+    for message, sites in known.messages.items():
+        made = {shape.site for source in message.merged for shape in answers_in(source)}
+        if made:
+            context.plan.bind(sites | made)
+        if any(isinstance(value, DictValue) for source in message.merged for value in source.values) and made:
+            text = context.source(message.node, message.module)
+            detail = f"`{text}` is made of an answer, whose keys change"
+            context.unsafe(message.node, message.module, sites | made, "MR208", detail)
 
 
 def _bind_untold(context: Context, fed: dict[Site, None]) -> None:

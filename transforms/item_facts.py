@@ -240,7 +240,7 @@ class Facts:
         """The calls that send a list together with those whose answers are in it, however they got there."""
         for sequence, sites in self.senders.items():
             answers = {shape.site for value in self._elements(sequence) for shape in _answers_of(value)}
-            if not answers <= sites:
+            if answers:
                 yield sites | answers
 
     def loaders(self, program: Container[Module]) -> set[Site]:
