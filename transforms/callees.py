@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -53,17 +54,23 @@ def _patches(context: Context) -> dict[str, list[Module]]:
     known = context.memo.get("patches")
     if known is None:
         found: dict[str, list[Module]] = {}
-        for module in context.project.modules:
-            for call in module.of(cst.Call) if in_tests(module) else ():
-                for arg in call.args[:2] if isinstance(call, cst.Call) and is_patcher(call) else ():
-                    name = key_text(arg.value) if isinstance(arg.value, cst.SimpleString) else ""
-                    found.setdefault(name.rpartition(".")[2], []).append(module)
-                for arg in call.args if isinstance(call, cst.Call) and is_patcher(call) else ():
-                    if arg.keyword is not None:  # of patch.multiple
-                        found.setdefault(arg.keyword.value, []).append(module)
+        for module in filter(in_tests, context.project.modules):
+            for call in filter(is_patcher, module.of(cst.Call)):
+                for name in _replaced(call):
+                    found.setdefault(name, []).append(module)
         known = context.memo["patches"] = found
     assert isinstance(known, dict)
     return known
+
+
+def _replaced(patch: cst.CSTNode) -> Iterator[str]:
+    """The names that a call of ``patch`` and its like may replace."""
+    assert isinstance(patch, cst.Call)
+    for arg in patch.args:
+        if arg.keyword is not None:  # of patch.multiple
+            yield arg.keyword.value
+        elif isinstance(arg.value, cst.SimpleString):
+            yield key_text(arg.value).rpartition(".")[2]
 
 
 def _callees(context: Context, place: Place) -> list[Value]:

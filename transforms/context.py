@@ -47,7 +47,6 @@ class Context:
         self.paths: dict[cst.CSTNode, str | None] = {}  # of names and attributes; see type_spelling.path_of
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
         self.notes: dict[str, object] = {}  # facts that several rules share, computed once
-        self._dict_sites: dict[DictValue, set[Site]] | None = None
         self._sources: dict[cst.CSTNode, str] = {}
         self._parts: _Parts | None = None
 

@@ -55,14 +55,14 @@ def _input(context: Context, site: Site, item: Keyword) -> None:
         if local is not None:
             hoist_local(context, site, node, local)
             return
-    written = _written(place)
+    written = written_value(place)
     if written is not None and _one_shot(place):
         owners = [site] if item.holder is None else context.senders(item.holder)
         context.edit(written, place.module, owners, _as_list, "MR201", "list")
     act(context, site, [item], Action("MR201", "input"))
 
 
-def _written(place: Place) -> cst.BaseExpression | None:
+def written_value(place: Place) -> cst.BaseExpression | None:
     """The expression that is put into the request at ``place``."""
     match place.node:
         case cst.Arg(value=value) | cst.DictElement(value=value) if place.how in WRITES:

@@ -16,6 +16,7 @@ from ..know.kinds import Const, Place, Site
 from ..know.modules import Module
 from .actions import Action, act
 from .context import WRITES, Context, Keyword
+from .messages import written_value
 from .none_text import is_guarded, is_none
 from .reading import truth_tested
 from .snippets import expr, operand
@@ -40,27 +41,12 @@ def plan(context: Context) -> None:
 
 
 def _can_be_null(context: Context, site: Site, item: Keyword) -> bool:
-    value = _value(item.place)
+    value = written_value(item.place)
     if not _may_be_none(item.place.var) or (value is not None and _is_no_null(value, item.place.module)):
         return False
     return item.holder is None or not any(
         _drops_none(chosen.node) for chosen in context.request(site).dicts if chosen is not item.holder
     )
-
-
-def _value(place: Place) -> cst.BaseExpression | None:
-    """The expression that is written at ``place``."""
-    match place.node:
-        case cst.Arg(value=value) | cst.DictElement(value=value):
-            return value
-        case cst.Subscript():
-            target = place.module.parents.get(place.node)
-            statement = place.module.parents.get(target) if target is not None else None
-            return statement.value if isinstance(statement, cst.Assign) else None
-        case cst.Call(args=[_, cst.Arg(value=value)]):
-            return value
-        case _:
-            return None
 
 
 def _may_be_none(var: Var | None) -> bool:

@@ -61,7 +61,6 @@ class Reads:
         self.understood = understood
         self.need: Need | None = None
         self.returning = False
-        self.read_calls = False
         self.refused: set[cst.CSTNode] = set()
         self.ended: Reach = frozenset()  # ends of the stream that other code keeps to itself
 
@@ -260,8 +259,6 @@ class Reads:
 
     def _leaf(self, node: cst.BaseExpression, demand: str, reach: Reach) -> None:
         """A part that only some events have."""
-        if demand == "call":
-            self.read_calls = True
         if demand == "usage" and On.USAGE not in self.region.everything:
             self.replace(node, "None", "MR405")
             return

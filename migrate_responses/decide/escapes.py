@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from ..documents import names
-from ..know import models
 from ..know.graph import Var
 from ..know.kinds import (
     Argument,
@@ -35,6 +34,7 @@ from ..know.kinds import (
 from ..know.modules import Module, walk
 from ..know.project import Project
 from .contents import PLAIN, contents
+from .modelled import DISPLAY, is_modelled, is_not_followed
 from .opened import OPENERS, is_updated, opened
 from .receivers import DOUBLES, is_shipped
 
@@ -59,37 +59,6 @@ class Escape:
     node: cst.CSTNode
     module: Module
     direct: bool  # the value itself, not a container that holds it
-
-
-# Callees that only show or test their arguments.
-_DISPLAY = tuple(
-    (
-        "builtins.print builtins.repr builtins.type builtins.isinstance builtins.id builtins.vars"
-        " builtins.dir builtins.breakpoint builtins.hasattr builtins.callable builtins.issubclass"
-        " builtins.help"
-        " builtins.Exception builtins.ValueError builtins.RuntimeError builtins.TypeError builtins.KeyError"
-        " builtins.AssertionError logging. loguru. structlog. pprint. rich. typer.echo typer.secho click.echo"
-        " click.secho icecream. tqdm.tqdm tqdm.write tqdm.auto warnings.warn traceback. pdb. IPython.display"
-        " sys.stdout.write sys.stderr.write absl.logging colorama. termcolor."
-    ).split()
-)
-# Modelled in know.foreign: the value goes on in the result, it does not escape.
-_MODELLED = (
-    frozenset(models.IDENTITY)
-    | models.METADATA
-    | models.GATHER
-    | models.TASKS
-    | models.WAITS
-    | models.SEQUENCES
-    | models.CLIENT_WRAPPERS
-    | frozenset(models.RUNNERS)
-) | frozenset(
-    "functools.reduce itertools.starmap itertools.zip_longest itertools.groupby heapq.nlargest"
-    " heapq.nsmallest functools.partial builtins.dict builtins.getattr builtins.setattr builtins.next"
-    " builtins.anext builtins.enumerate builtins.zip builtins.map builtins.len builtins.bool builtins.super"
-    " threading.Thread builtins.min builtins.max builtins.any builtins.all builtins.sum builtins.range"
-    " json.loads contextvars.ContextVar".split()
-)
 
 
 # What is inside a crossroads leaves in hundreds of ways; the first few of each sort say it all.
@@ -175,7 +144,7 @@ class Escapes:
         names = list(self._foreign(call))
         if not names:
             return
-        display = all(name.startswith(_DISPLAY) for name in names) and not _is_filed(call)
+        display = all(name.startswith(DISPLAY) for name in names) and not _is_filed(call)
         stringify = all(name in ("builtins.str", "builtins.format") for name in names)
         dumps = all(name == "json.dumps" for name in names)
         for argument in call.arguments:
@@ -216,7 +185,7 @@ class Escapes:
                 case External(path="functools.partial") if call.arguments:
                     yield from self._bound(call)
                 case External(path=path):
-                    if not _is_modelled(path):
+                    if not is_modelled(path):
                         yield path
                 case Unknown(why=why):
                     yield why
@@ -234,7 +203,7 @@ class Escapes:
     def _bound(self, call: Invocation) -> Iterator[str]:
         """Who gets what ``partial`` keeps, whoever calls it."""
         for target in call.arguments[0].var.values:
-            if isinstance(target, External) and not _is_modelled(target.path):
+            if isinstance(target, External) and not is_modelled(target.path):
                 yield target.path
 
     def _is_opaque(self, cls: Class) -> bool:
@@ -251,7 +220,7 @@ class Escapes:
                 if any(arg.keyword is not None and arg.keyword.value == "file" for arg in parent.args):
                     return False
                 return all(
-                    isinstance(callee, External) and callee.path.startswith(_DISPLAY)
+                    isinstance(callee, External) and callee.path.startswith(DISPLAY)
                     for callee in self._project.values(parent.func)
                 ) and bool(self._project.values(parent.func))
             if not isinstance(
@@ -336,39 +305,9 @@ class Escapes:
         if not owners:
             self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
         for owner in owners:
-            if _is_not_followed(owner, target):
+            if is_not_followed(owner, target):
                 self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
                 return
-
-
-def _is_modelled(path: str) -> bool:
-    """Whether what ``path`` gets is followed: it does not escape."""
-    tail = path.rpartition(".")[2]
-    return (
-        path in _MODELLED
-        or tail in models.RUNNER_METHODS
-        or tail in models.IDENTITY_METHODS
-        or tail == "create_task"
-        or tail == "map"
-        or models.is_client_class(path)
-        or path in models.GETENV
-        or _is_state(path)
-    )
-
-
-def _is_not_followed(owner: Value, target: cst.Attribute | cst.Subscript) -> bool:
-    """Whether what is kept in ``owner`` by ``target`` is lost to the analysis."""
-    match owner:
-        case Unknown():
-            return True
-        case External(path=path):
-            return not _is_state(path)
-        case Instance():  # the entries of a dict of one's own class
-            return isinstance(target, cst.Subscript)
-        case Function() | Bound():
-            return True
-        case _:
-            return False
 
 
 def _method(owner: Value, name: str) -> Iterator[str]:
@@ -400,10 +339,6 @@ def _names_keys(text: cst.BaseString) -> bool:
     """Whether a format string names keys of a dict: ``%(total_tokens)d``."""
     strings = (node.value for node in walk(text) if isinstance(node, cst.SimpleString))
     return any("%(" in string for string in strings)
-
-
-def _is_state(path: str) -> bool:
-    return path.startswith((*models.STATE, "contextvars.ContextVar()"))
 
 
 def _text(node: cst.CSTNode, module: Module) -> str:

@@ -238,9 +238,7 @@ class Semantics(Members):
         """Whether errors in the body of ``with value`` may end there."""
         match value:
             case External(path=path):
-                return path.startswith("contextlib.suppress") or path.endswith(
-                    (".raises()", ".assertRaises()")
-                )
+                return path.endswith(_SWALLOWING)
             case Instance():
                 ends = [self.lookup(value.type, name) for name in ("__exit__", "__aexit__")]
                 return any(
