@@ -1,13 +1,18 @@
 """Contents and messages that cannot be followed, where parts are written that nobody is seen to send (MR204).
 
-The parts may be just there, and would keep their old form.
+The parts may be just there, and would keep their old form. So may parts that are written into a store (a
+file, a database), where contents are read out of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..decide.contents import hands_on
+from ..decide.escapes import Way
 from ..know.graph import Var
-from ..know.kinds import DictValue, External, Place, SeqValue, Site
+from ..know.kinds import DictValue, External, Place, Site
+from ..know.others import SDKS
 from .context import WRITES, Context, constants
 from .sent import messages_of, sequences_of
 
@@ -16,38 +21,74 @@ _TYPES = frozenset({"text", "image_url", "file", "input_audio"})
 
 def plan(context: Context) -> None:
     """Hold the calls back whose contents may be such parts. To be asked when the known parts are planned."""
-    lost = [value for value in context.project.built.values() if _is_part(value)]
+    lost = [
+        value for value in context.project.built.values() if isinstance(value, DictValue) and _is_part(value)
+    ]
     known = {edit.node for edit in context.plan.edits}
     for site in context.sites:
         program = context.project.program(site.module)
         parts = [value for value in lost if value.module in program and value.node not in known]
         if not parts:
             continue
-        for place in _untraced(context, site):
+        stores = {store: part for part in reversed(parts) for store in _stores(context, part)}
+        for place in _contents(context, site):
+            store = next((store for store in stores if _is_read_from(place.var, store)), None)
+            if _is_untraced(place.var):
+                part, how = parts[0], "could not be followed"
+            elif store is not None:
+                part, how = stores[store], f"was kept by `{store}`"
+            else:
+                continue
             text = context.source(place.node, place.module)
-            made = context.source(parts[0].node, parts[0].module, 30)
-            detail = f"what `{text}` sends could not be followed, and `{made}` may be there"
+            made = context.source(part.node, part.module, 30)
+            detail = f"what `{text}` sends {how}, and `{made}` may be there"
             context.unsafe(place.node, place.module, [site], "MR204", detail)
 
 
-def _is_part(value: DictValue | SeqValue) -> bool:
-    if not isinstance(value, DictValue):
-        return False
+def _stores(context: Context, part: DictValue) -> Iterator[str]:
+    """The packages that may keep ``part``: those whose code gets it, and that have no models of their own."""
+    for escape in context.escapes.of(part):
+        package = escape.to.partition(".")[0]
+        if escape.way is Way.ARGUMENT and package not in SDKS | _SENDERS:
+            yield package
+
+
+# What goes out by these does not come back in the answer.
+_SENDERS = frozenset({"aiohttp", "httpx", "requests", "urllib", "urllib3"})
+
+
+def _is_read_from(var: Var | None, store: str) -> bool:
+    """Whether a content may be what ``store`` gave back."""
+    return var is not None and any(
+        isinstance(value, External) and _family(value.path.partition(".")[0]) == _family(store)
+        for value in var.values
+    )
+
+
+def _family(package: str) -> str:
+    return "json" if package in _JSON else package
+
+
+_JSON = frozenset({"json", "orjson", "ujson", "simplejson"})
+
+
+def _is_part(value: DictValue) -> bool:
     found = constants(value.fields.get("type")) or []
     return any(kind in _TYPES and kind in value.places for kind in found)
 
 
-def _untraced(context: Context, site: Site) -> list[Place]:
-    """The places where something that was not followed gets into the messages of ``site``."""
+def _contents(context: Context, site: Site) -> list[Place]:
+    """The places that messages of ``site`` come from, and the contents in them."""
     found = [
         place
         for message in messages_of(context, site)
         for place in message.places.get("content", ())
-        if place.how in WRITES and _is_untraced(place.var)
+        if place.how in WRITES
     ]
     for sequence in sequences_of(context, site):
-        found += [place for place in sequence.places if place.var is not None and _is_untraced(place.var)]
-    return found
+        found += sequence.places
+    found += [item.place for item in context.request(site).written("messages")]
+    return [place for place in found if place.var is not None]
 
 
 def _is_untraced(var: Var | None) -> bool:
