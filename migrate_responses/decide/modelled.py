@@ -44,6 +44,7 @@ def is_modelled(path: str) -> bool:
     return (
         path in _MODELLED
         or tail in models.RUNNER_METHODS
+        or tail in models.POOL_METHODS
         or tail in models.IDENTITY_METHODS
         or tail == "create_task"
         or tail == "map"

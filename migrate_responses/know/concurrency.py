@@ -24,11 +24,16 @@ class Concurrency(Calls):
         result = call.result
         if name in ("submit", "apply_async"):
             result = Var()
-            future = SeqValue(call.node, call.module, "future", result)
-            self.solver.add(call.result, [future])
+            self.promise(call, result, call.at(3, "callback") if name == "apply_async" else None)
         if name in ("apply", "apply_async"):
             rest = _spread_out(rest)
         self.run_in(call, function.var, rest, result)
+
+    def promise(self, call: Invocation, result: Var, callback: Argument | None) -> None:
+        """``call`` gives a future that will hold ``result``; ``callback`` is called with it."""
+        self.solver.add(call.result, [SeqValue(call.node, call.module, "future", result)])
+        if callback is not None:
+            self.call_with(callback.var, result, call)
 
     def run_together(self, path: str, call: Invocation) -> bool:
         """Functions that start or await others; whether ``path`` is one of them."""

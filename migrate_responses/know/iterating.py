@@ -48,6 +48,8 @@ class Iterating(Concurrency):
                 self._map(call)
             case _ if path.endswith(".map"):
                 self._map(call)
+            case _ if path.rpartition(".")[2] in models.POOL_METHODS and "." in path:
+                self._pool(path.rpartition(".")[2], call)
             case _:
                 return False
         return True
@@ -72,6 +74,22 @@ class Iterating(Concurrency):
         passed = [Argument("*", row, call.arguments[1].node)]
         self.run_in(call, call.arguments[0].var, passed, mapped.element)
         self.solver.add(call.result, [mapped])
+
+    def _pool(self, name: str, call: Invocation) -> None:
+        """``pool.imap(f, xs)`` and its kin: ``f`` once for each; with ``async`` for a callback too."""
+        function = call.at(0, "func")
+        iterable = call.at(1, "iterable")
+        if function is None or iterable is None:
+            return
+        mapped = SeqValue(call.node, call.module, "generator" if name.startswith("imap") else "list", Var())
+        each = Var()
+        self.spread(iterable.var, each)
+        passed = Argument("*" if name.startswith("starmap") else None, each, iterable.node)
+        self.run_in(call, function.var, [passed], mapped.element)
+        if name.endswith("_async"):
+            self.promise(call, self.fresh(mapped), call.at(3, "callback"))
+        else:
+            self.solver.add(call.result, [mapped])
 
     def _reduce(self, call: Invocation) -> None:
         """``reduce(f, xs, start)``: ``f(f(start, x), x) ...``."""

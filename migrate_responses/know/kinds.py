@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -299,6 +300,11 @@ class Invocation:
 
     def named(self, name: str) -> Argument | None:
         return next((item for item in self.arguments if item.keyword == name), None)
+
+    def at(self, position: int, name: str) -> Argument | None:
+        """The argument that a function takes for its parameter ``name``, which is number ``position``."""
+        leading = list(takewhile(lambda item: item.keyword is None, self.arguments))
+        return leading[position] if position < len(leading) else self.named(name)
 
 
 @dataclass(eq=False, repr=False)

@@ -127,6 +127,9 @@ RUNNERS: dict[str, int] = {
 }
 RUNNER_METHODS: dict[str, int] = {"run_in_executor": 1, "submit": 0, "apply_async": 0, "apply": 0}
 
+# Methods of a pool of processes or threads: a function is run for each element of something.
+POOL_METHODS = frozenset({"imap", "imap_unordered", "map_async", "starmap", "starmap_async"})
+
 # What they are given is called by others, with more arguments.
 BOUND_LATER = frozenset({"functools.partialmethod", "contextlib.ExitStack().callback"})
 
