@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..know.graph import Var
 from ..know.kinds import Resource, Site
 from ..know.modules import Module
-from .context import WRITES, Context, Keyword, constants, is_none
+from .context import WRITES, Context, Keyword, is_none
 from .listing import append
 from .snippets import expr, keyword, quote_of, string
+from .stored import is_decided, says_store
 
 
 def plan(context: Context) -> None:
@@ -101,17 +101,16 @@ def _maybe_stored(context: Context, site: Site, stored: list[Keyword]) -> None:
     for item in stored:
         place = item.place
         if isinstance(place.node, cst.Arg) and item.holder is None:
-            if not _is_decided(place.var):
+            if not is_decided(place.var):
                 context.edit(place.node, place.module, [site], _as_bool, "MR107")
         elif place.how in WRITES and not _is_always_in(item):
             detail = f"`{context.source(place.node, place.module)}` decides `store` for some requests only"
             context.manual(place.node, place.module, [site], "MR107", detail)
-
-
-def _is_decided(var: Var | None) -> bool:
-    """Whether ``store`` is True or False, and nothing that stands for the default."""
-    found = constants(var)
-    return found is not None and bool(found) and all(isinstance(value, bool) for value in found)
+    given = [item for item in stored if item.place.how in WRITES]
+    if given and all(item.holder is not None for item in given) and not says_store(context, site):
+        place = given[0].place
+        detail = f"`{context.source(place.node, place.module)}` decides `store` for some requests only"
+        context.manual(place.node, place.module, [site], "MR107", detail)
 
 
 def _is_always_in(item: Keyword) -> bool:
@@ -122,7 +121,7 @@ def _is_always_in(item: Keyword) -> bool:
         isinstance(node, (cst.DictElement, cst.Arg))
         and holder is not None
         and holder.node is item.place.module.parents.get(node)
-        and _is_decided(item.place.var)
+        and is_decided(item.place.var)
     )
 
 

@@ -47,6 +47,7 @@ class Context:
         self.paths: dict[cst.CSTNode, str | None] = {}  # of names and attributes; see type_spelling.path_of
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
         self.notes: dict[str, object] = {}  # facts that several rules share, computed once
+        self.functions: dict[DictValue, set[Site]] = {}  # those that become tools, and the calls they are for
         self._sources: dict[cst.CSTNode, str] = {}
         self._parts: _Parts | None = None
 

@@ -73,8 +73,12 @@ def _dissolve(outer: cst.Dict, level: str, defaults: Sequence[Default]) -> cst.D
         for default in late:
             outer = _add(outer, default)
         return outer
+    # A dict that is also a function of its own has been given its type and its defaults already.
+    said = {key_of(item) for item in outer.elements if isinstance(item, cst.DictElement)} - {level, None}
+    inner = inner.with_changes(elements=[item for item in inner.elements if key_of(item) not in said])
     for default in defaults:
-        inner = _ahead(inner, default) if default.early else _add(inner, default)
+        if entry(inner, default.key) is None:
+            inner = _ahead(inner, default) if default.early else _add(inner, default)
     elements = [item.with_changes(value=inner) if item is element else item for item in outer.elements]
     return splice(outer.with_changes(elements=elements), level)
 

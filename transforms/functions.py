@@ -70,6 +70,7 @@ def _functions(context: Context, site: Site, item: Keyword, lists: dict[SeqValue
             if context.settings.api_defaults == "preserve" and not has_key(value, "strict"):
                 late.append(Default("strict", "False"))
             context.edit(value.node, value.module, [site], _adding(late), "MR503", key="entries")
+            context.functions.setdefault(value, set()).add(site)
             _escapes(context, site, value)
 
 

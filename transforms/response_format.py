@@ -214,18 +214,18 @@ def _verbosity(context: Context, site: Site) -> cst.BaseExpression | None:
 
 
 def takes_verbosity(context: Context, site: Site) -> bool:
-    """Whether ``verbosity`` stands where the format can take it: at the call, or beside it in a dict."""
+    """Whether ``verbosity`` stands right beside the format, for the same requests, so that it can join it."""
     request = context.request(site)
     levels, formats = request.written("verbosity"), request.written("response_format")
-    if all(isinstance(item.place.node, cst.Arg) for item in levels):
-        return True
-    holder = levels[0].holder
+    if not len(levels) == len(formats) == 1:
+        return False
+    level, form = levels[0], formats[0]
+    module = level.place.module
     return (
-        len(levels) == len(formats) == 1
-        and holder is not None
-        and holder is formats[0].holder
-        and levels[0].place.how == formats[0].place.how == "literal"
-        and len(context.senders(holder)) == 1
+        level.holder is form.holder
+        and module.parents.get(level.place.node) is module.parents.get(form.place.node)
+        and all(item.place.how in ("keyword", "literal") for item in (level, form))
+        and (level.holder is None or len(context.senders(level.holder)) == 1)
     )
 
 

@@ -51,6 +51,7 @@ def plan(context: Context) -> None:
             _choice(context, site, chosen)
     for tool, sites in found.outer.items():
         _flatten(context, tool, sites)
+    _bind_functions(context, found.inner)
     read_back(context, _joined(found.outer, chosen.outer), _joined(found.inner, chosen.inner))
     for held in (found.outer, found.inner, found.lists):
         for value, sites in held.items():
@@ -59,6 +60,14 @@ def plan(context: Context) -> None:
 
 def _joined(one: Mapping[Key, set[Site]], other: Mapping[Key, set[Site]]) -> dict[Key, set[Site]]:
     return {key: one.get(key, set()) | other.get(key, set()) for key in (*one, *other)}
+
+
+def _bind_functions(context: Context, inner: Mapping[DictValue, set[Site]]) -> None:
+    """A dict that is a function of one call, and becomes a tool there, may be inside a tool of another."""
+    for part, sites in inner.items():
+        for value in _family(part):
+            if isinstance(value, DictValue) and value in context.functions:
+                context.plan.bind(sites | context.functions[value])
 
 
 def _drop_none(context: Context, site: Site) -> None:
