@@ -63,6 +63,8 @@ def sentence(reason: Reason) -> str:
 def next_step(reason: Reason) -> str:
     """What a person can do about a reason, in one clause; nothing about a note."""
     known = rule(reason.code)
+    if reason.step:
+        return reason.step
     if reason.level is known.level:
         return known.step
     return {Level.UNSAFE: "use --unsafe-fixes if it is not so", Level.MANUAL: "migrate it by hand"}.get(

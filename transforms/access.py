@@ -185,12 +185,13 @@ def _is_getattr(node: cst.BaseExpression) -> bool:
 
 def _refuse(context: Context, read: Read, sites: set[Site], part: Kind | None, stored: set[str]) -> None:
     """A field that has nothing to go to, or that never was one."""
-    text = context.source(read.whole, read.module)
+    text, step = context.source(read.whole, read.module), ""
     parent = read.module.parents.get(read.whole)
     if isinstance(parent, cst.Call) and parent.func is read.whole:
         code, why = "MR309", "is a method of the old answer"
     elif part is Kind.LOGPROBS:
-        code, why = "MR115", "is read another way: `output[].content[].logprobs`"
+        code, why = "MR115", "is a list beside each text"
+        step = "read `output[i].content[j].logprobs`: what was `logprobs.content`"
     elif part is not None or read.name in _OLD_FIELDS:
         code, why = "MR304", "has no Responses equivalent"
     elif read.name in _FOREIGN_FIELDS:
@@ -199,7 +200,7 @@ def _refuse(context: Context, read: Read, sites: set[Site], part: Kind | None, s
         code, why = "MR307", "is set by this code on the old answer"
     else:
         code, why = "MR308", "is not a field of the old answer either"
-    context.manual(read.whole, read.module, sites, code, f"`{text}` {why}")
+    context.manual(read.whole, read.module, sites, code, f"`{text}` {why}", step)
 
 
 # -- whole parts -------------------------------------------------------------------------

@@ -171,9 +171,15 @@ class Context:
         self.plan.edit(node, module, sites, apply, code, key)
 
     def manual(
-        self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""
+        self,
+        node: cst.CSTNode,
+        module: Module,
+        sites: Iterable[Site],
+        code: str,
+        detail: str = "",
+        step: str = "",
     ) -> None:
-        self.plan.hold(node, module, sites, code, Level.MANUAL, detail)
+        self.plan.hold(node, module, sites, code, Level.MANUAL, detail, step)
 
     def unsafe(
         self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""

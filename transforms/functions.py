@@ -16,7 +16,7 @@ from .context import Context, Keyword
 from .flatten import Default, can_flatten, with_entries
 from .listing import append
 from .snippets import string
-from .tools import EMPTY_SCHEMA, has_key, members
+from .tools import EMPTY_SCHEMA, SPLIT, has_key, members
 
 _TYPE = Default("type", '"function"')
 
@@ -82,7 +82,7 @@ def _escapes(context: Context, site: Site, value: DictValue | SeqValue) -> None:
     for escape in context.escapes.of(value):
         if escape.way is not Way.DISPLAY:
             detail = f"the functions are also {escape.way.value} {escape.to}"
-            context.manual(escape.node, escape.module, [site], "MR504", detail)
+            context.manual(escape.node, escape.module, [site], "MR504", detail, SPLIT)
 
 
 def _one_call(context: Context, site: Site, item: Keyword) -> None:

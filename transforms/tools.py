@@ -27,6 +27,7 @@ Key = TypeVar("Key")
 PYDANTIC = ("openai.pydantic_function_tool()", "openai.lib._tools.pydantic_function_tool()")
 EMPTY_SCHEMA = '{"type": "object", "properties": {}}'
 _WRITTEN = frozenset({"literal", "keyword"})
+SPLIT = "give each a copy of its own, in its own form"
 _TEXT = ("json.", "yaml.", "builtins.str", "builtins.repr", "str.format", "toml", "pickle.")
 
 
@@ -359,6 +360,7 @@ def _flatten_choice(context: Context, site: Site, choice: DictValue) -> None:
                 [site],
                 "MR504",
                 f"the choice is also {escape.way.value} {escape.to}",
+                SPLIT,
             )
     context.edit(choice.node, choice.module, [site], lambda o, u: flatten(u, [level]), "MR502")
     for part in inner_values(choice, "allowed_tools"):
@@ -386,7 +388,7 @@ def _escapes(context: Context, value: DictValue | SeqValue, sites: set[Site]) ->
         if _only_text(escape):
             context.unsafe(escape.node, escape.module, sites, "MR507", detail)
         else:
-            context.manual(escape.node, escape.module, sites, "MR504", detail)
+            context.manual(escape.node, escape.module, sites, "MR504", detail, SPLIT)
 
 
 def _only_text(escape: Escape) -> bool:

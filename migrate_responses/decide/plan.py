@@ -39,6 +39,7 @@ class Reason:
     """Why a flow is held back (level unsafe or manual), or what it should know (a note).
 
     ``detail`` completes the rule's title for this place, in one short clause; ``node`` is where.
+    ``step`` is what to do about it here, where that is not what the rule says in general.
     """
 
     code: str
@@ -46,6 +47,7 @@ class Reason:
     detail: str
     node: cst.CSTNode
     module: Module
+    step: str = ""
 
     def __hash__(self) -> int:  # of what differs: there can be many thousands
         return hash((self.code, self.detail, self.node))
@@ -122,9 +124,10 @@ class Plan:
         code: str,
         level: Level,
         detail: str = "",
+        step: str = "",
     ) -> None:
-        """Give a reason against (or a note on) migrating the flow of ``sites``."""
-        self.reasons.append((frozenset(sites), Reason(code, level, detail, node, module)))
+        """Give a reason against (or a note on) migrating the flow of ``sites``: see :class:`Reason`."""
+        self.reasons.append((frozenset(sites), Reason(code, level, detail, node, module, step)))
 
     def bind(self, sites: Iterable[Site]) -> None:
         """Sites that hand on to each other what has another form afterwards move together, or not at all."""

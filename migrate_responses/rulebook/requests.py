@@ -157,7 +157,10 @@ REQUESTS: tuple[Rule, ...] = (
         "logprobs",
         UNSAFE,
         "`logprobs=True` becomes an entry of `include`, and `top_logprobs` stays. They arrive in"
-        " another place and shape, so code that reads them is rewritten by hand.",
+        " another place, so code that reads them is rewritten by hand: what was"
+        " `answer.choices[0].logprobs.content` is `answer.output[i].content[j].logprobs`, where item i is"
+        " a message and part j a text. Its elements are the same: `token`, `bytes`, `logprob`,"
+        " `top_logprobs`.",
         "client.chat.completions.create(model=MODEL, messages=messages, logprobs=True, top_logprobs=3)",
         "client.responses.create(\n"
         "    model=MODEL,\n"
