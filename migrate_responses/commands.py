@@ -155,8 +155,13 @@ def _next(request: Request, screen: Screen, result: Outcome, command: str) -> No
     from migrate_responses.show.next_steps import Typed, after
 
     if request.stdin is None and not request.quiet:
-        typed = Typed(request.words, request.paths)
-        found = after(command, typed, result, request.options.settings.unsafe_fixes)
+        typed, options = Typed(request.words, request.paths), request.options
+        texts = 0
+        if result.sites and not options.include_docs:
+            from migrate_responses.find.texts import showing_calls
+
+            texts = showing_calls(request.paths, options.exclude)
+        found = after(command, typed, result, options.settings.unsafe_fixes, texts)
         summary.following(screen, list(found))
 
 

@@ -103,6 +103,19 @@ def test_next_command_keeps_the_options() -> None:
 # -- apply
 
 
+def test_texts_with_calls_are_told_of(here: Path) -> None:
+    put(llm=SEED)
+    (here / "docs").mkdir()
+    (here / "docs" / "use.md").write_text("```python\nclient.chat.completions.create(model=MODEL)\n```\n")
+    (here / "docs" / "http.md").write_text("curl https://api.openai.com/v1/chat/completions\n")
+    (here / "docs" / "other.md").write_text("Nothing here.\n")
+    told = "code in 2 texts that name"
+    assert told in run("diff", ".").stderr
+    assert "code in 1 text that names" in run("diff", ".", "--exclude", "use.md").stderr
+    assert told not in run("diff", ".", "--include-docs").stderr
+    assert told not in run("diff", "llm.py").stderr
+
+
 def test_apply_writes() -> None:
     put(a=CALL, b=STOP, c=GROQ)
     result = run("apply")

@@ -186,6 +186,9 @@ def test_what_to_type_next() -> None:
     assert [one for one in after("diff", typed, RESULT, unsafe=True) if "--unsafe-fixes" in one[0]] == []
     nothing = replace(RESULT, sites=(), changed=())
     assert list(after("diff", typed, nothing, unsafe=False)) == []
+    [(command, purpose)] = after("diff", typed, nothing, unsafe=False, texts=2)
+    assert command == "migrate-responses diff --exclude 'a b' src --include-docs"
+    assert purpose == "look at the code in 2 texts that name Chat Completions"
 
 
 def test_many_paths_are_not_repeated() -> None:

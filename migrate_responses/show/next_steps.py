@@ -33,8 +33,13 @@ class Typed:
         return shlex.join(["migrate-responses", command, *words, *more])
 
 
-def after(command: str, typed: Typed, result: Outcome, unsafe: bool) -> Iterator[tuple[str, str]]:
-    """Commands that make sense after ``command`` came to ``result``, each with what it is for."""
+def after(
+    command: str, typed: Typed, result: Outcome, unsafe: bool, texts: int = 0
+) -> Iterator[tuple[str, str]]:
+    """Commands that make sense after ``command`` came to ``result``, each with what it is for.
+
+    ``texts`` is how many documentation files name the old API and were not looked at.
+    """
     ready = sum(site.verdict is Verdict.MIGRATED for site in result.sites)
     held = [site for site in result.sites if site.verdict in HELD_BACK]
     if command == "diff" and result.changed:
@@ -55,6 +60,9 @@ def after(command: str, typed: Typed, result: Outcome, unsafe: bool) -> Iterator
     count = sum(site.verdict is Verdict.UNSAFE and site.flow > 0 for site in result.sites)
     if count and not unsafe:
         yield typed.with_(look, "--unsafe-fixes"), f"{many(count, 'more call')}, if what changes is fine"
+    if texts:
+        purpose = f"look at the code in {many(texts, 'text')} that name{'s' * (texts == 1)} Chat Completions"
+        yield typed.with_(look, "--include-docs"), purpose
     codes = [reason.code for site in held for reason in site.reasons[:1]]
     if codes:
         often = max(sorted(set(codes)), key=codes.count)

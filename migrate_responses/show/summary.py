@@ -150,6 +150,8 @@ def _group(screen: Screen, label: str, group: Sequence[SiteResult], style: str) 
     codes = Counter(code for site in group for code in {reason.code for reason in site.reasons})
     several = sum(codes.values()) > len(group)
     note = ", for these reasons (a call can have several):" if several else ""
+    if len(group) == 1 and several:
+        note = ", for these reasons:"
     screen.line("  ", (f"{len(group):4} {label}", style), note, hang=7)
     levels = {reason.code: reason.level for site in group for reason in site.reasons}
     for code, count in sorted(codes.items(), key=lambda item: (-item[1], item[0])):
