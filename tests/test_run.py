@@ -75,6 +75,17 @@ def test_a_long_sum_is_no_hindrance() -> None:
     assert file.after.decode() == f"{MOVED}total = {total}\n"
 
 
+def test_messages_from_outside_are_told_of() -> None:
+    source = CALL.replace('messages=[{"role": "user", "content": "Hi"}]', "messages=json.load(sys.stdin)")
+    file, results = one(f"import json, sys\n{source}")
+    assert file.changed
+    [note] = [note for note in results.notes if note.code == "MR204"]
+    assert (note.line, note.message) == (
+        5,
+        "messages come from `json.load`: texts pass as they are, pictures and tool calls would not",
+    )
+
+
 def test_what_may_not_be_written_holds_the_flow() -> None:
     sources = {
         "client.py": b"from openai import OpenAI\n\n\ndef ask(messages):\n"

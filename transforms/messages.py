@@ -140,14 +140,17 @@ def _origin(context: Context, site: Site) -> None:
     request = context.request(site)
     if not are_untold(context, site):
         return
+    item = request.written("messages")
+    node = item[0].place.node if item else site.node
+    module = item[0].place.module if item else site.module
+    place = f"`{context.source(node, module)}`, which cannot be followed"
+    unknown = _untold(context, site)
+    why = _whence(context, unknown[0]) if unknown else place
     if request.passes_tools or writes_items(context, site) or writes_part_objects(context, site):
-        item = request.written("messages")
-        node = item[0].place.node if item else site.node
-        module = item[0].place.module if item else site.module
-        place = f"`{context.source(node, module)}`, which cannot be followed"
-        unknown = _untold(context, site)
-        why = _whence(context, unknown[0]) if unknown else place
         context.unsafe(node, module, [site], "MR204", f"some messages come from {why}")
+    else:
+        detail = f"messages come from {why}: texts pass as they are, pictures and tool calls would not"
+        context.note(node, module, [site], "MR204", detail)
 
 
 def are_untold(context: Context, site: Site) -> bool:
