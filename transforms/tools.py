@@ -19,6 +19,7 @@ from ..know.modules import Module
 from .actions import Action, act
 from .context import Context, constants, is_none
 from .flatten import Default, can_flatten, flatten
+from .loaded_tools import come_back, flatten_passed, is_loaded
 from .schema_reads import read_back
 from .sent import untold
 from .snippets import expr
@@ -38,6 +39,7 @@ class Tools:
         self.outer: dict[DictValue, set[Site]] = {}
         self.inner: dict[DictValue, set[Site]] = {}
         self.lists: dict[SeqValue, set[Site]] = {}
+        self.loaded: set[Site] = set()  # those whose tools are read from data
 
 
 def plan(context: Context) -> None:
@@ -54,6 +56,8 @@ def plan(context: Context) -> None:
         _flatten(context, tool, sites)
     _bind_functions(context, found.inner)
     read_back(context, _joined(found.outer, chosen.outer), _joined(found.inner, chosen.inner))
+    for tool, sites in found.outer.items() if found.loaded else ():
+        come_back(context, tool, sites, found.loaded)
     for held in (found.outer, found.inner, found.lists):
         for value, sites in held.items():
             _escapes(context, value, sites)
@@ -93,7 +97,15 @@ def _collect(context: Context, site: Site, found: Tools) -> None:
         if var is None or not var.values:
             _stranger(context, site, place.node, place.module, "where they are made could not be found")
             continue
-        for value in members(var, found.lists, site):
+        lists: dict[SeqValue, set[Site]] = {}
+        held = list(members(var, lists, site))
+        if is_loaded(context, site, item, held):
+            flatten_passed(context, site, item)
+            found.loaded.add(site)
+            continue
+        for sequence in lists:
+            found.lists.setdefault(sequence, set()).add(site)
+        for value in held:
             _member(context, site, value, found, place.node, place.module)
 
 

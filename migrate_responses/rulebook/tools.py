@@ -12,7 +12,8 @@ TOOLS: tuple[Rule, ...] = (
         "Tools flattened",
         SAFE,
         "A tool loses its inner `function` level, wherever it is written: inline, in a constant, in"
-        " another module, by a helper. A tool without parameters gets an empty object schema.",
+        " another module, by a helper. A tool without parameters gets an empty object schema."
+        " Tools that are read from JSON or YAML are flattened where they are passed.",
         'TOOLS = [{"type": "function", "function": {"name": "add", "parameters": SCHEMA}}]',
         'TOOLS = [{"type": "function", "name": "add", "parameters": SCHEMA, "strict": False}]',
         FUNCTIONS,
@@ -49,8 +50,8 @@ TOOLS: tuple[Rule, ...] = (
         "MR504",
         "Tools of unknown origin",
         MANUAL,
-        "Where the tools are written could not be found (a file, a database, another package), so"
-        " they cannot be flattened. Convert them where they are made.",
+        "Where the tools are written could not be found (a database, another package, a list that is also"
+        " read elsewhere), so they cannot be flattened. Convert them where they are made.",
         "client.chat.completions.create(model=MODEL, messages=messages, tools=server.list_tools())",
         'tools = [{"type": "function", **tool["function"]} for tool in server.list_tools()]\n'
         "client.responses.create(model=MODEL, input=messages, tools=tools, store=False)",
