@@ -142,6 +142,12 @@ class Inspection:
             if reason.level is Level.NOTE
         ]
         notes += [
+            replace(reason, next_step="")  # it was taken
+            for flow in found
+            if self._verdict(flow) is Verdict.MIGRATED
+            for reason in self.diagnostics(flow)
+        ]
+        notes += [
             self._places.note(comment, module, "MR912", why)
             for module in self._modules
             for comment, why in misspelt(module)

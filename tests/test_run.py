@@ -7,7 +7,7 @@ import codecs
 import pytest
 
 from migrate_responses.config import Settings
-from migrate_responses.results import FileResult, Results, Verdict
+from migrate_responses.results import FileResult, Level, Results, Verdict
 from migrate_responses.run import migrate
 
 CALL = """from openai import OpenAI
@@ -84,6 +84,16 @@ def test_messages_from_outside_are_told_of() -> None:
         5,
         "messages come from `json.load`: texts pass as they are, pictures and tool calls would not",
     )
+
+
+def test_what_was_taken_is_told() -> None:
+    reader = CALL.replace("print(", "print(response.system_fingerprint, ")
+    _, held = one(reader, Settings(unsafe_fixes=True))
+    assert [note for note in held.notes if note.level is Level.UNSAFE] == []
+    seeded = CALL.replace('model="gpt-4o", ', 'model="gpt-4o", seed=1, ')
+    _, taken = one(seeded, Settings(unsafe_fixes=True))
+    [note] = [note for note in taken.notes if note.level is Level.UNSAFE]
+    assert (note.code, note.line, note.next_step) == ("MR110", 4, "")
 
 
 def test_what_may_not_be_written_holds_the_flow() -> None:

@@ -119,6 +119,8 @@ def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
     )
     for label, verdicts, style in groups:
         _group(screen, label, [site for site in calls if site.verdict in verdicts], style)
+        if Verdict.MIGRATED in verdicts:
+            _accepted(screen, result, done)
     doubles = [site for site in result.sites if site.verdict is Verdict.DOUBLE]
     if doubles:
         stay = ", which stay with their calls" if len(doubles) > 1 else ", which stays with its calls"
@@ -156,6 +158,17 @@ def _group(screen: Screen, label: str, group: Sequence[SiteResult], style: str) 
     levels = {reason.code: reason.level for site in group for reason in site.reasons}
     for code, count in sorted(codes.items(), key=lambda item: (-item[1], item[0])):
         screen.line("       ", f"{count:4} ", (code, _STYLES[levels[code]]), f" {_title(code)}", hang=18)
+
+
+def _accepted(screen: Screen, result: Outcome, done: bool) -> None:
+    """What ``--unsafe-fixes`` took: a person has to look at these places."""
+    taken = [note for note in result.notes if note.level is Level.UNSAFE]
+    if not taken:
+        return
+    codes = Counter(note.code for note in taken)
+    said = ", ".join(f"{count} {code} {_title(code)}" for code, count in sorted(codes.items()))
+    when = "to look at now" if done else "to look at"
+    screen.line("       ", (f"{many(len(taken), 'place')} {when}", "yellow"), f" (-v): {said}", hang=12)
 
 
 def following(screen: Screen, commands: Sequence[tuple[str, str]]) -> None:
