@@ -46,7 +46,7 @@ def plan(context: Context) -> None:
                 bare.setdefault(shape.site, node)
     mixed = {
         shape.site
-        for node, _, shapes in nodes
+        for node, module, shapes in nodes
         for shape in shapes
         if _is_mixed(context, node) or is_kept_by_object(context, node, module) or _is_element(node, module)
     }

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..decide.escapes import Way
-from ..know.kinds import Const, External, Kind, SeqValue, Shape, Site, Value
+from ..know.kinds import Const, Kind, Shape, Site, Value
 from ..know.modules import Module, bound_by, walk
 from .context import Context
+from .none_errors import Failure, fails_for_certain, failure, is_heard, is_heard_above
 from .none_kept import compared, is_kept
 from .response_format import JSON, kind_of, may_refuse
 from .stream_parts import leaves
@@ -100,14 +101,12 @@ def _listen(context: Context) -> Told:
         if not sites or not isinstance(node, cst.BaseExpression):
             continue
         parent = module.parents.get(node)
-        if isinstance(parent, cst.Match) or (isinstance(parent, cst.Attribute) and is_caught(node, module)):
+        if isinstance(parent, cst.Match):
             both |= sites
-        elif (errors := _errors(parent, node, module)) is not None:
+        elif (failed := failure(node, module)) is not None:
             if _is_type_test(parent, module):
                 nones |= sites
-            possible = {site for site in sites if _can_be_none(context, site) or _wants_json(context, site)}
-            if possible and is_caught_above(context, node, module, errors):
-                both |= possible
+            both |= {site for site in sites if _is_heard(context, site, node, module, failed)}
         elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
             other = compared(node, module)
             if other is not None and is_none(other):
@@ -126,29 +125,16 @@ def _listen(context: Context) -> Told:
     return Told(frozenset(both | (nones & empties)), frozenset(nones))
 
 
-# Where None was a TypeError: in ``json.loads(text)``, ``text[:9]``, ``"x" in text``, ``text + "!"``.
-_FAILING = (cst.Arg, cst.Subscript, cst.BinaryOperation, cst.For, cst.CompFor)
-
-
-def _errors(parent: cst.CSTNode | None, node: cst.BaseExpression, module: Module) -> frozenset[str] | None:
-    """The errors that None gave in what is done with the text at ``node``; None where it gave none."""
-    if isinstance(parent, cst.Attribute):
-        return frozenset({"AttributeError"})
-    comparison = module.parents[parent] if isinstance(parent, cst.ComparisonTarget) else parent
-    ordered = isinstance(comparison, cst.Comparison) and any(
-        isinstance(target.operator, _ORDERS) for target in comparison.comparisons
-    )
-    return (
-        frozenset({"TypeError"}) if ordered or is_searched(parent) or isinstance(parent, _FAILING) else None
-    )
-
-
-_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
-
-
-def is_searched(parent: cst.CSTNode | None) -> bool:
-    """``"x" in text``."""
-    return isinstance(parent, cst.ComparisonTarget) and isinstance(parent.operator, (cst.In, cst.NotIn))
+def _is_heard(
+    context: Context, site: Site, node: cst.BaseExpression, module: Module, failed: Failure
+) -> bool:
+    """Whether a handler hears that the text was None, and this was possible as far as one can see."""
+    if is_heard(node, module, failed):
+        return True
+    if _can_be_none(context, site):
+        broad = fails_for_certain(node, module)
+        return is_heard_above(context, node, module, failed, broad)
+    return _wants_json(context, site) and is_heard_above(context, node, module, failed)
 
 
 def _can_be_none(context: Context, site: Site) -> bool:
@@ -165,72 +151,6 @@ def _is_type_test(parent: cst.CSTNode | None, module: Module) -> bool:
     call = module.parents.get(parent) if isinstance(parent, cst.Arg) else None
     func = call.func if isinstance(call, cst.Call) else None
     return isinstance(func, cst.Name) and func.value == "isinstance"
-
-
-ERRORS = frozenset({"AttributeError", "TypeError"})
-
-
-def is_caught(node: cst.CSTNode, module: Module, errors: frozenset[str] = ERRORS) -> bool:
-    """Whether a handler around ``node`` waits for one of the ``errors`` that None gives."""
-    below: cst.CSTNode = node
-    for parent in module.ancestors(node):
-        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
-            return False
-        if isinstance(parent, cst.Try) and parent.body is below:
-            for handler in parent.handlers:
-                if handler.type is not None and errors & _named(handler.type, module):
-                    return True
-        if (
-            isinstance(parent, cst.With)
-            and parent.body is below
-            and any(errors & _expected(item.item, module) for item in parent.items)
-        ):
-            return True
-        below = parent
-    return False
-
-
-def _expected(manager: cst.BaseExpression, module: Module) -> set[str]:
-    """The names of the errors that ``with suppress(TypeError)`` and its like expect."""
-    if not isinstance(manager, cst.Call):
-        return set()
-    func = manager.func.attr if isinstance(manager.func, cst.Attribute) else manager.func
-    if not isinstance(func, cst.Name) or func.value not in (
-        "suppress",
-        "raises",
-        "assertRaises",
-        "assertRaisesRegex",
-    ):
-        return set()
-    return {name for arg in manager.args for name in _named(arg.value, module)}
-
-
-def _named(node: cst.BaseExpression, module: Module) -> set[str]:
-    """The names of the errors that a handler is for; a constant of the module may hold them."""
-    names = {inner.value for inner in walk(node) if isinstance(inner, cst.Name)}
-    for value in [value for name in names for value in module.scope.any(name).values]:
-        if isinstance(value, SeqValue):
-            names |= {
-                item.path.rpartition(".")[2] for item in value.element.values if isinstance(item, External)
-            }
-    return names
-
-
-def is_caught_above(context: Context, node: cst.CSTNode, module: Module, errors: frozenset[str]) -> bool:
-    """Whether a handler waits for one of the ``errors``, around ``node`` or a call that leads to it."""
-    seen: set[cst.CSTNode] = set()
-    stack = [(node, module)]
-    while stack:
-        node, module = stack.pop()
-        if node in seen or node not in module.parents:
-            continue
-        seen.add(node)
-        if is_caught(node, module, errors):
-            return True
-        function = context.project.functions.get(module.function(node) or node)
-        if function is not None:
-            stack.extend((caller.node, caller.module) for caller in function.callers)
-    return False
 
 
 def is_guarded(node: cst.CSTNode, module: Module) -> bool:

@@ -72,6 +72,7 @@ def parenthesized(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 _LONG = 80  # columns
+_VERY_LONG = 110
 
 
 def in_lines(node: cst.IfExp, indent: str) -> cst.IfExp:
@@ -91,6 +92,23 @@ def in_lines(node: cst.IfExp, indent: str) -> cst.IfExp:
 
     made = cases(node)
     assert isinstance(made, cst.IfExp)
+    return made.with_changes(lpar=[cst.LeftParen(line)], rpar=[cst.RightParen(end)])
+
+
+def terms_in_lines(node: cst.BaseExpression, indent: str) -> cst.BaseExpression:
+    """A long chain of ``and`` in parentheses, one term a line; anything else as it is."""
+    line = cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(indent))
+    end = cst.ParenthesizedWhitespace(indent=True)
+
+    def terms(node: cst.BaseExpression) -> cst.BaseExpression:
+        if not isinstance(node, cst.BooleanOperation) or not isinstance(node.operator, cst.And) or node.lpar:
+            return node
+        operator = node.operator.with_changes(whitespace_before=line)
+        return node.with_changes(left=terms(node.left), operator=operator, right=terms(node.right))
+
+    made = terms(node)
+    if made is node or len(cst.Module([]).code_for_node(node)) <= _VERY_LONG:
+        return node
     return made.with_changes(lpar=[cst.LeftParen(line)], rpar=[cst.RightParen(end)])
 
 

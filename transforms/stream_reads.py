@@ -9,7 +9,7 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..know.kinds import DUMPS, JSON_DUMPS, Bound, External, Function, Kind, Shape, Site
 from ..know.modules import children, walk
-from .snippets import expr, in_lines, operand, parenthesized
+from .snippets import expr, in_lines, operand, parenthesized, terms_in_lines
 from .stream_kept import is_only_looped_over
 from .stream_need import WANTS, Need
 from .stream_parts import FILTERED, FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
@@ -109,6 +109,8 @@ class Reads:
                 inside = isinstance(parent, (cst.Attribute, cst.IfExp, cst.NamedExpr))
                 chain = isinstance(made.orelse, cst.IfExp) and isinstance(parent, (cst.Assign, cst.Return))
                 result = in_lines(made, indent) if chain else operand(made) if inside else made
+            elif isinstance(parent, (cst.If, cst.While)):
+                result = terms_in_lines(made, indent)
             before = getattr(parent, "whitespace_before_test", None) or getattr(
                 parent, "whitespace_after_return", None
             )

@@ -51,10 +51,6 @@ class Region:
     def __post_init__(self) -> None:
         self.new = self.new or self.name
         self.everything = universe(self.context, self.sites)
-        if not any(
-            isinstance(n, cst.SimpleString) and n.evaluated_value == "content_filter" for n in self.nodes()
-        ):
-            self.everything -= {On.FILTER}
         inner = self.node.inner_for_in if isinstance(self.node, cst.CompFor) else None
         if inner is not None and isinstance(inner.target, cst.Name):  # over the choices of the chunk
             name = inner.target.value

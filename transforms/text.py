@@ -13,8 +13,9 @@ from ..know.kinds import Const, DictValue, Kind, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
 from .item_facts import facts
+from .none_errors import failure, is_heard_above
 from .none_kept import compared
-from .none_text import ERRORS, is_caught_above, is_guarded, is_none, none_is_seen, told_by
+from .none_text import is_guarded, is_none, none_is_seen, told_by
 from .reading import Read, Template, truth_tested
 from .snippets import attribute, expr
 
@@ -83,7 +84,7 @@ def _is_sent(context: Context, node: cst.BaseExpression, module: Module) -> bool
     return any(isinstance(value, DictValue) and value in known for value in context.project.values(message))
 
 
-def _settled(context: Context, node: cst.CSTNode, module: Module) -> bool:
+def _settled(context: Context, node: cst.BaseExpression, module: Module) -> bool:
     """Whether None and "" are the same where the text is read."""
     parent = module.parents.get(node)
     if (
@@ -93,7 +94,8 @@ def _settled(context: Context, node: cst.CSTNode, module: Module) -> bool:
     ):
         return True
     if isinstance(parent, cst.Attribute) or _fails_for_none(node, parent, module):
-        return not is_caught_above(context, node, module, ERRORS)
+        failed = failure(node, module)
+        return failed is None or not is_heard_above(context, node, module, failed, broad=True)
     if isinstance(parent, cst.Match):
         return False
     return truth_tested(module, node) or is_guarded(node, module)
