@@ -18,9 +18,10 @@ from .actions import Action, act
 from .context import WRITES, Context, Keyword
 from .snippets import expr, parenthesized
 
-# What a reader gives, and what is taken out of it.
+# What a reader gives, and what is taken out of it. Others hand the module `json` on: `flask.json`.
 _DATA = re.compile(
-    r"((json|orjson|ujson|simplejson|tomllib|tomli)\.loads?|yaml\.(safe_|full_)?load)\(\)"
+    r"(([\w.]+\.)?json\.loads?|(orjson|ujson|simplejson|tomllib|tomli)\.loads?|yaml\.(safe_|full_)?load"
+    r"|(requests|httpx)\.[\w.()]+\.json)\(\)"
     r"(\[\]|\.(get|copy|pop|values)\(\))*"
 )
 _UNAFFECTED = WRITES | {"contains", "delete"}  # uses of a key that its value does not matter to
