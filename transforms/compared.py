@@ -13,6 +13,7 @@ import libcst as cst
 from ..decide.contents import contents
 from ..know.kinds import DictValue, SeqValue, Site
 from .context import Context
+from .kept_schemas import kept_schemas
 from .tested import is_test
 
 _Whole = DictValue | SeqValue
@@ -22,7 +23,7 @@ def plan(context: Context) -> None:
     """Hold back the flows that change a dict or list which something is compared with."""
     edited = edited_nodes(context)
     changed = _changed(context, edited)
-    for value, sites in [*changed.items(), *dissolved(changed).items()]:
+    for value, sites in [*changed.items(), *dissolved(context, changed).items()]:
         for node, module in context.holders(value):
             comparison = module.parents.get(node)
             if isinstance(comparison, cst.ComparisonTarget):
@@ -63,15 +64,17 @@ _LEVELS = frozenset("function custom allowed_tools grammar json_schema image_url
 
 
 def dissolved(
+    context: Context,
     changed: Mapping[DictValue, set[Site]] | Mapping[_Whole, set[Site]],
 ) -> dict[DictValue, set[Site]]:
     """The dicts inside, which have more keys afterwards, or are none any more."""
+    kept = kept_schemas(context)
     found: dict[DictValue, set[Site]] = {}
     for value, sites in changed.items():
         if isinstance(value, DictValue):
             for level in _LEVELS & value.fields.keys():
                 for inner in value.fields[level].values:
-                    if isinstance(inner, DictValue):
+                    if isinstance(inner, DictValue) and inner not in kept:
                         found.setdefault(inner, set()).update(sites)
     return found
 

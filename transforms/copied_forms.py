@@ -32,7 +32,7 @@ def plan(context: Context) -> None:
             sites = set().union(*(edited.get(node, ()) for node in nodes))
             if sites:
                 changed[value] = sites
-    inside = dissolved(changed)
+    inside = dissolved(context, changed)
     for value, sites in [*changed.items(), *inside.items()]:
         new_keys = value in inside or any(node in edited for node in nodes_of(value))
         for node, module in [*looks(context, value), *(_counts(context, value) if new_keys else ())]:

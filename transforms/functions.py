@@ -16,7 +16,8 @@ from .context import Context, Keyword
 from .flatten import Default, can_flatten, with_entries
 from .listing import append
 from .snippets import string
-from .tools import EMPTY_SCHEMA, SPLIT, has_key, members
+from .strictness import EMPTY_SCHEMA, Presence, presence
+from .tools import SPLIT, members
 
 _TYPE = Default("type", '"function"')
 
@@ -66,16 +67,28 @@ def _functions(context: Context, site: Site, item: Keyword, lists: dict[SeqValue
                 value.node, value.module, [site], "MR504", "this function is not written as a dict"
             )
         else:
-            late = [] if has_key(value, "parameters") else [Default("parameters", EMPTY_SCHEMA)]
-            if context.settings.api_defaults == "preserve" and not has_key(value, "strict"):
-                late.append(Default("strict", "False"))
-            context.edit(value.node, value.module, [site], _adding(late), "MR503", key="entries")
+            first, last = _defaults(context, value)
+            context.edit(value.node, value.module, [site], _adding(first, last), "MR503", key="entries")
             context.functions.setdefault(value, set()).add(site)
             _escapes(context, site, value)
 
 
-def _adding(late: list[Default]) -> Apply:
-    return lambda original, updated: with_entries(updated, [_TYPE], late)
+def _defaults(context: Context, value: DictValue) -> tuple[list[Default], list[Default]]:
+    """What a tool made of ``value`` must say besides: before its entries, and after them."""
+    wanted = [Default("parameters", EMPTY_SCHEMA)]
+    if context.settings.api_defaults == "preserve":
+        wanted.append(Default("strict", "False"))
+    first: list[Default] = []
+    last: list[Default] = []
+    for default in wanted:
+        found = presence(context, value, default.key)
+        if found is not Presence.ALWAYS:
+            (first if value.merged and found is not Presence.NEVER else last).append(default)
+    return first, last
+
+
+def _adding(first: list[Default], last: list[Default]) -> Apply:
+    return lambda original, updated: with_entries(updated, [_TYPE, *first], last)
 
 
 def _escapes(context: Context, site: Site, value: DictValue | SeqValue) -> None:
@@ -121,7 +134,7 @@ def _choice(context: Context, site: Site, item: Keyword) -> None:
     for value in values:
         match value:
             case DictValue() if can_flatten(value.node) and not value.others and not value.merged:
-                context.edit(value.node, value.module, [site], _adding([]), "MR503", key="entries")
+                context.edit(value.node, value.module, [site], _adding([], []), "MR503", key="entries")
                 _escapes(context, site, value)
             case Const() | Typed(type="str"):
                 continue

@@ -9,6 +9,7 @@ import libcst as cst
 from ..know.kinds import Const, DictValue, Place, Site
 from ..know.modules import Module
 from .context import Context, constants
+from .kept_schemas import asks_tool, is_taken, kept_schemas
 from .snippets import string
 
 Owners = Mapping[DictValue, set[Site]]
@@ -37,8 +38,10 @@ def read_back(context: Context, outer: Owners, inner: Owners) -> None:
         if _use(context, node, module, sites, outer):
             read.update(part for tool in tools for level in _LEVELS for part in _parts(tool, level))
     for part in read & inner.keys():
+        kept = part in kept_schemas(context)
         for node, module in context.holders(part):
-            _inner_use(context, node, module, inner[part], outer)
+            if not kept or is_taken(context, node):
+                _inner_use(context, node, module, inner[part], outer)
         _new_keys(context, part, _NEW_INSIDE, inner[part])
     for tool, owners in outer.items():
         if any(level in tool.places for level in _LEVELS):
@@ -47,8 +50,10 @@ def read_back(context: Context, outer: Owners, inner: Owners) -> None:
 
 def _new_keys(context: Context, value: DictValue, names: Iterable[str], sites: set[Site]) -> None:
     """Hold what asks ``value`` for a key that it gets only now: ``tool["function"].get("strict")``."""
+    kept = value in kept_schemas(context)
     for place in asked_anew(value, names):
-        _hold(context, place.node, place.module, sites)
+        if not kept or asks_tool(context, place):
+            _hold(context, place.node, place.module, sites)
 
 
 def asked_anew(value: DictValue, names: Iterable[str]) -> Iterator[Place]:

@@ -18,15 +18,15 @@ from ..know.kinds import Const, DictValue, External, SeqValue, Site, Typed, Unkn
 from ..know.modules import Module
 from .actions import Action, act
 from .context import Context, constants, is_none
-from .flatten import Default, can_flatten, flatten
+from .flatten import can_flatten, flatten
+from .kept_schemas import kept_schemas, leaves_by_return
 from .loaded_tools import come_back, flatten_passed, is_loaded
 from .schema_reads import read_back
 from .sent import untold
-from .snippets import expr
+from .strictness import decide_strict, defaults_of, family
 
 Key = TypeVar("Key")
 PYDANTIC = ("openai.pydantic_function_tool()", "openai.lib._tools.pydantic_function_tool()")
-EMPTY_SCHEMA = '{"type": "object", "properties": {}}'
 _WRITTEN = frozenset({"literal", "keyword"})
 SPLIT = "give each a copy of its own, in its own form"
 _TEXT = ("json.", "yaml.", "builtins.str", "builtins.repr", "str.format", "toml", "pickle.")
@@ -70,7 +70,7 @@ def _joined(one: Mapping[Key, set[Site]], other: Mapping[Key, set[Site]]) -> dic
 def _bind_functions(context: Context, inner: Mapping[DictValue, set[Site]]) -> None:
     """A dict that is a function of one call, and becomes a tool there, may be inside a tool of another."""
     for part, sites in inner.items():
-        for value in _family(part):
+        for value in family(part):
             if isinstance(value, DictValue) and value in context.functions:
                 context.plan.bind(sites | context.functions[value])
 
@@ -198,10 +198,9 @@ def _flatten(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
         levels = [level, "grammar"]
         context.edit(tool.node, tool.module, sites, lambda o, u: _flatten_custom(u), "MR509")
         return
-    _decide_strict(context, tool, sites)
+    decide_strict(context, list(inner_values(tool, "function")), sites)
     levels = [level]
-    strict = context.settings.api_defaults == "preserve"
-    defaults = _defaults(tool, written[0].node, strict)
+    defaults = defaults_of(context, list(inner_values(tool, "function")), written[0].node)
     held = _changed_later(context, tool, written[0].node)
     if held is not None:
         context.manual(
@@ -223,74 +222,6 @@ def _flatten_custom(updated: cst.CSTNode) -> cst.CSTNode:
     return shown.with_changes(elements=elements)
 
 
-def _decide_strict(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
-    """``"strict": strict`` where that can be None: left out, it meant False."""
-    if context.settings.api_defaults != "preserve":
-        return
-    for part in inner_values(tool, "function"):
-        for place in part.places.get("strict", ()) if isinstance(part, DictValue) else ():
-            node = place.node
-            optional = place.var is not None and any(
-                isinstance(value, Const) and value.value is None for value in place.var.values
-            )
-            if optional and isinstance(node, (cst.DictElement, cst.Arg)):
-                context.edit(node, place.module, sites, _as_bool, "MR508")
-
-
-def _as_bool(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, (cst.DictElement, cst.Arg))
-    return updated.with_changes(value=expr("bool(x)", x=updated.value))
-
-
-def _defaults(tool: DictValue, node: cst.CSTNode, strict: bool) -> list[Default]:
-    """What the flat tool must say that the nested one left out (traps D1, D4)."""
-    value = node.value if isinstance(node, (cst.DictElement, cst.Arg)) else None
-    shown = value is not None and can_flatten(value)
-    inner = list(inner_values(tool, "function"))
-    known = [part for part in inner if isinstance(part, DictValue) and _is_closed(part)]
-    certain = bool(inner) and len(known) == len(inner)
-    wanted: list[Default] = []
-    for key, text, asked in (("parameters", EMPTY_SCHEMA, True), ("strict", "False", strict)):
-        stored = [not shown and has_key(part, key, ("store",)) for part in known]
-        has = [has_key(part, key, ("literal", "keyword")) for part in known]
-        if not asked or (certain and all(has)):
-            continue
-        if key == "parameters" and (not certain or any(has) or any(stored)):
-            continue  # a schema of unknown content: it says itself what it takes
-        # What is stored may be stored at times only, and goes before the default.
-        wanted.append(Default(key, text, early=not certain or any(has) or any(stored)))
-    return wanted
-
-
-def _is_closed(value: DictValue) -> bool:
-    """Whether all the keys of a dict are known."""
-    return all(
-        isinstance(part, DictValue) and not part.others and not isinstance(part.node, cst.Param)
-        for part in _family(value)
-    )
-
-
-def has_key(value: DictValue, key: str, hows: tuple[str, ...] = ("literal", "keyword", "store")) -> bool:
-    """Whether ``key`` is written in the dict, or in one poured into it."""
-    return any(
-        place.how in hows
-        for part in _family(value)
-        if isinstance(part, DictValue)
-        for place in part.places.get(key, ())
-    )
-
-
-def _family(value: DictValue) -> Iterator[Value]:
-    """``value`` and what is poured into it, however deep: ``d["x"] = {**d["x"]}`` goes into itself."""
-    seen: dict[Value, None] = {value: None}
-    for part in (stack := [value]):
-        for source in part.merged:
-            new = [inner for inner in source.values if inner not in seen]
-            seen.update(dict.fromkeys(new))
-            stack.extend(inner for inner in new if isinstance(inner, DictValue))
-    yield from seen
-
-
 def _changed_later(context: Context, tool: DictValue, node: cst.CSTNode) -> cst.CSTNode | None:
     """A store into the inner dict that the flat tool, which copies it, would not see."""
     value = node.value if isinstance(node, (cst.DictElement, cst.Arg)) else None
@@ -304,6 +235,8 @@ def _changed_later(context: Context, tool: DictValue, node: cst.CSTNode) -> cst.
             if place.how not in ("store", "setdefault", "pop", "delete") or _through_tool(
                 context, place.node
             ):
+                continue
+            if leaves_by_return(context, part, place.node):
                 continue
             if place.module is not tool.module or order.get(place.node, 0) > order.get(tool.node, 0):
                 return place.node if place.module is tool.module else tool.node
@@ -393,7 +326,7 @@ def _flatten_choice(context: Context, site: Site, choice: DictValue) -> None:
 
 def _escapes(context: Context, value: DictValue | SeqValue, sites: set[Site]) -> None:
     for escape in context.escapes.of(value):
-        if escape.way is Way.DISPLAY:
+        if escape.way is Way.DISPLAY or (_only_text(escape) and value in kept_schemas(context)):
             continue
         text = context.source(escape.node, escape.module)
         detail = f"the tools (`{text}`) are also {escape.way.value} {escape.to}"
