@@ -15,6 +15,7 @@ from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue
 from ..know.modules import Module, walk
 from .context import Context, constants
 from .folding import is_lost
+from .listing import indent_within
 from .none_kept import is_kept_by_object
 from .only_kind import only_kind
 from .reading import read_of, replace_read, same, truth_tested
@@ -150,7 +151,7 @@ def _laid_out(apply: Apply, module: Module) -> Apply:
     def in_cases(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         made = apply(original, updated)
         assert isinstance(made, cst.IfExp)
-        return in_lines(made, module.tree.default_indent)
+        return in_lines(made, module.tree.default_indent, indent_within(original, module))
 
     return in_cases
 

@@ -12,6 +12,8 @@ from typing import TypeVar
 
 import libcst as cst
 
+from ..know.modules import Module
+
 Item = cst.Arg | cst.BaseElement | cst.BaseDictElement
 _Space = cst.BaseParenthesizableWhitespace
 _Display = (cst.Dict, cst.List, cst.Set, cst.Tuple)
@@ -42,6 +44,21 @@ def append(node: Same, item: Item) -> Same:
     result = _write(node, layout)
     assert isinstance(result, type(node))
     return result
+
+
+def indent_within(node: cst.CSTNode, module: Module) -> str:
+    """How far the line of ``node`` is indented below its statement: that of the brackets around it."""
+    inner = node
+    for outer in module.ancestors(node):
+        if isinstance(outer, HOLDERS):
+            layout = _read(outer)
+            number = next((n for n, item in enumerate(layout.items) if item is inner), None)
+            if number is not None:
+                gap = layout.gaps[number - 1] if number else layout.opening
+                if isinstance(gap, cst.ParenthesizedWhitespace):
+                    return gap.last_line.value
+        inner = outer
+    return ""
 
 
 def tidied(original: Holder, updated: Holder, became: Mapping[cst.CSTNode, int]) -> Holder:

@@ -75,10 +75,10 @@ _LONG = 80  # columns
 _VERY_LONG = 110
 
 
-def in_lines(node: cst.IfExp, indent: str) -> cst.IfExp:
-    """A chain of conditionals in parentheses, one case a line."""
-    line = cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(indent))
-    end = cst.ParenthesizedWhitespace(indent=True)
+def in_lines(node: cst.IfExp, indent: str, within: str = "") -> cst.IfExp:
+    """A chain of conditionals in parentheses, one case a line; ``within`` indents the line that it is on."""
+    line = cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(within + indent))
+    end = cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(within))
 
     def cases(node: cst.BaseExpression) -> cst.BaseExpression:
         if not isinstance(node, cst.IfExp):
