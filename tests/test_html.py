@@ -295,6 +295,17 @@ def test_earlier_reports_are_drawn(whole: Report) -> None:
     assert "1 gone" in words
 
 
+def test_two_reports_of_one_day_have_names(whole: Report) -> None:
+    days = ("2026-01-01", "2026-02-01", "2026-02-01")
+    then = [report({**EVERYTHING, f"{n}.py": READY}, {"date": day}) for n, day in enumerate(days)]
+    history = tuple(compare(f"{n}.json", document(one), document(whole)) for n, one in enumerate(then))
+    page = Page(as_html(replace(whole, since=history[-1], history=history)))
+    (plot,) = page.with_class("plot")
+    assert plot["aria-label"] == (
+        "Calls on Chat Completions. 2026-01-01: 5; 2026-02-01 1.json: 5; 2026-02-01 2.json: 5; now: 4"
+    )
+
+
 def test_the_command_draws_earlier_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +39,9 @@ def trend(report: Report, moved: int) -> Html | None:
     """The plot and the changes, if there is an earlier report. ``moved``: the calls on Responses now."""
     if report.since is None:
         return None
-    points = [_point(since) for since in report.history or (report.since,)]
+    history = report.history or (report.since,)
+    days = Counter([*(since.date for since in history), report.date])
+    points = [_point(since, days[since.date] == 1) for since in history]
     sites = report.outcome.sites
     now = {verdict: sum(site.verdict is verdict for site in sites) for verdict in OF_OPENAI}
     points.append(Point(report.date or "now", now, moved))
@@ -56,10 +59,14 @@ def trend(report: Report, moved: int) -> Html | None:
     )
 
 
-def _point(since: Since) -> Point:
+def _point(since: Since, alone: bool) -> Point:
+    """``alone`` tells whether no other point is of that day: a date says which one is meant then."""
     before = since.before
     counts = {verdict: before.get(verdict.value, 0) for verdict in OF_OPENAI}
-    return Point(since.date or since.label, counts, before.get("on_responses", 0))
+    label = since.label
+    if since.date:
+        label = since.date if alone else f"{since.date} {since.label}"
+    return Point(label, counts, before.get("on_responses", 0))
 
 
 def _plot(points: Sequence[Point]) -> Html:
