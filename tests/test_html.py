@@ -302,7 +302,7 @@ def test_two_reports_of_one_day_have_names(whole: Report) -> None:
     page = Page(as_html(replace(whole, since=history[-1], history=history)))
     (plot,) = page.with_class("plot")
     assert plot["aria-label"] == (
-        "Calls on Chat Completions. 2026-01-01: 5; 2026-02-01 1.json: 5; 2026-02-01 2.json: 5; now: 4"
+        "Calls on Chat Completions. 2026-01-01: 6; 2026-02-01 1.json: 6; 2026-02-01 2.json: 6; now: 4"
     )
 
 
