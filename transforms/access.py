@@ -41,7 +41,7 @@ from .reading import (
     replace_read,
     same,
 )
-from .snippets import attribute, expr
+from .snippets import attribute, expr, spells_none
 from .text import content_template
 
 # Kinds whose reads other rules rewrite.
@@ -318,7 +318,7 @@ def _asked(context: Context, target: cst.ComparisonTarget, module: Module, shape
 
 def _compares_with_none(node: cst.Comparison) -> bool:
     parts = [node.left, *(target.comparator for target in node.comparisons)]
-    return any(isinstance(part, cst.Name) and part.value == "None" for part in parts)
+    return any(spells_none(part) for part in parts)
 
 
 def _argument(

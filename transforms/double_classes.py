@@ -34,7 +34,7 @@ from .double_fields import (
     text_parameter,
 )
 from .double_shapes import Shapes
-from .snippets import fill
+from .snippets import fill, spells_none
 
 _FIELDS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
 _ANSWER = frozenset({"content"}) | DROPPED
@@ -196,7 +196,7 @@ class Fakes:
         if finish is not None and self.shapes.reads_finish:
             return None
         calls = fields.pop("tool_calls", None)
-        if calls is not None and not (isinstance(calls, cst.Name) and calls.value == "None"):
+        if calls is not None and not spells_none(calls):
             return None
         return message["content"] if fields.keys() <= _ANSWER else None
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..decide.plan import Replacement
 from ..know.modules import Module
-from .snippets import TIGHT, expr, operand, string
+from .snippets import TIGHT, expr, operand, spells_none, string
 
 Keywords = dict[str, cst.BaseExpression]
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
@@ -61,9 +61,7 @@ def only(node: cst.BaseExpression) -> cst.BaseExpression | None:
 
 
 def is_empty(node: cst.BaseExpression) -> bool:
-    return (isinstance(node, cst.Name) and node.value == "None") or (
-        isinstance(node, (cst.List, cst.Tuple)) and not node.elements
-    )
+    return spells_none(node) or (isinstance(node, (cst.List, cst.Tuple)) and not node.elements)
 
 
 def is_call(keywords: Keywords) -> bool:

@@ -18,7 +18,7 @@ from ..know.modules import Module
 from .context import Context, is_none
 from .double_trees import uses
 from .response_format import JSON, MODEL, SCHEMA, kind_of
-from .snippets import entry, expr, string
+from .snippets import entry, expr, spells_none, string
 from .splice import around, splice
 from .tested import key_asked
 
@@ -98,7 +98,7 @@ class Reshaped:
 
     def expected(self, node: cst.BaseExpression, form: Form, sites: Sequence[Site]) -> Apply | None:
         """The edit of what an argument is compared with; None if its shape is not known."""
-        if form.key is None or (isinstance(node, cst.Name) and node.value == "None"):
+        if form.key is None or spells_none(node):
             return lambda o, u: u
         if form.key != "format":
             return _within(form.key)

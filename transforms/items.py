@@ -10,7 +10,7 @@ from ..know.modules import Module
 from .call_lists import is_empty
 from .context import WRITES, Context, is_none
 from .item_facts import Facts
-from .snippets import entry, expr, is_simple
+from .snippets import entry, expr, is_simple, spells_none
 from .splice import dedented
 from .written_calls import write_calls
 
@@ -102,7 +102,7 @@ def _bare_text(value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
         other = value.right
         nothing = isinstance(other, cst.SimpleString) and not other.evaluated_value
-        if nothing or (isinstance(other, cst.Name) and other.value == "None"):
+        if nothing or spells_none(other):
             return value.left
     return value
 

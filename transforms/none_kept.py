@@ -8,6 +8,7 @@ from ..know.kinds import Class, Const, DictValue, Kind, Method, SeqValue, Shape,
 from ..know.modules import Module
 from .context import Context
 from .reading import truth_tested
+from .snippets import spells_none
 
 
 def is_kept(context: Context, site: Site) -> bool:
@@ -92,8 +93,7 @@ def _is_compared(context: Context, node: cst.BaseExpression, module: Module) -> 
             elements = other.elements if isinstance(other, (cst.Tuple, cst.List, cst.Set)) else None
             return elements is None or not all(_is_some_text(context, item.value) for item in elements)
         case cst.Equal() | cst.NotEqual() | cst.Is() | cst.IsNot():
-            is_none = isinstance(other, cst.Name) and other.value == "None"
-            return not is_none and not _is_some_text(context, other)
+            return not spells_none(other) and not _is_some_text(context, other)
         case _:
             return False  # None was an error there
 

@@ -13,6 +13,7 @@ from .context import Context
 from .none_errors import Failure, fails_for_certain, failure, is_heard, is_heard_above
 from .none_kept import compared, is_kept
 from .response_format import JSON, kind_of, may_refuse
+from .snippets import spells_none
 from .stream_parts import leaves
 
 _WAYS = (Way.DISPLAY, Way.ARGUMENT, Way.TEXT, Way.RETURN, Way.STORE, Way.YIELD)
@@ -109,7 +110,7 @@ def _listen(context: Context) -> Told:
             both |= {site for site in sites if _is_heard(context, site, node, module, failed)}
         elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
             other = compared(node, module)
-            if other is not None and is_none(other):
+            if other is not None and spells_none(other):
                 nones |= sites
                 if not all(map(_text_or_none, context.project.values(node))):
                     both |= sites  # others put their own empty texts there
@@ -179,13 +180,9 @@ def _asks(test: cst.BaseExpression, text: str, module: Module) -> bool:
             left=left,
             comparisons=[cst.ComparisonTarget(operator=cst.IsNot() | cst.NotEqual(), comparator=other)],
         ):
-            return is_none(other) and module.tree.code_for_node(left) == text
+            return spells_none(other) and module.tree.code_for_node(left) == text
         case _:
             return module.tree.code_for_node(test) == text
-
-
-def is_none(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Name) and node.value == "None"
 
 
 def _text_or_none(value: Value) -> bool:
@@ -233,6 +230,6 @@ def _denies(test: cst.BaseExpression, text: str, module: Module) -> bool:
         case cst.Comparison(
             left=left, comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.Equal(), comparator=other)]
         ):
-            return is_none(other) and module.tree.code_for_node(left) == text
+            return spells_none(other) and module.tree.code_for_node(left) == text
         case _:
             return False

@@ -17,12 +17,11 @@ from ..know.modules import Module
 from .actions import Action, act
 from .context import WRITES, Context, Keyword
 from .messages import written_value
-from .none_text import is_guarded, is_none
+from .none_text import is_guarded
 from .reading import truth_tested
-from .snippets import expr, operand
+from .snippets import expr, is_omitted, operand, spells_none
 
 _NOTHING = {"tools": "[]", "functions": "[]", "tool_choice": '"auto"', "function_call": '"auto"'}
-_ABSENT = frozenset({"NOT_GIVEN", "omit"})
 _UNAFFECTED = WRITES | {"contains", "delete"}
 
 
@@ -57,18 +56,13 @@ def _is_no_null(value: cst.BaseExpression, module: Module) -> bool:
     """Whether the code sees to it that ``value`` is not None: ``if tools:``, ``tools or NOT_GIVEN``."""
     match value:
         case cst.BooleanOperation(operator=cst.Or(), right=right):
-            return not is_none(right)
+            return not spells_none(right)
         case cst.IfExp(body=body, orelse=orelse):
-            return all(not is_none(arm) and _is_no_null(arm, module) for arm in (body, orelse))
+            return all(not spells_none(arm) and _is_no_null(arm, module) for arm in (body, orelse))
         case cst.Name() | cst.Attribute() | cst.Subscript():
-            return _is_absent(value) or is_guarded(value, module)
+            return is_omitted(value) or is_guarded(value, module)
         case _:
             return isinstance(value, (cst.List, cst.BaseString, cst.ListComp, cst.Dict))
-
-
-def _is_absent(value: cst.BaseExpression) -> bool:
-    name = value.attr if isinstance(value, cst.Attribute) else value
-    return isinstance(name, cst.Name) and name.value in _ABSENT
 
 
 def _drops_none(node: cst.CSTNode) -> bool:
@@ -82,7 +76,7 @@ def _drops_none(node: cst.CSTNode) -> bool:
                     left=cst.Name(value=tested),
                     comparisons=[cst.ComparisonTarget(operator=cst.IsNot(), comparator=other)],
                 ):
-                    return tested == name and is_none(other)
+                    return tested == name and spells_none(other)
     return False
 
 
@@ -91,12 +85,12 @@ def _instead(nothing: str) -> Callable[[cst.BaseExpression], cst.BaseExpression]
 
     def wrap(value: cst.BaseExpression) -> cst.BaseExpression:
         match value:
-            case _ if is_none(value):
+            case _ if spells_none(value):
                 return expr(nothing)
-            case cst.BooleanOperation(operator=cst.Or(), right=right) if is_none(right):
+            case cst.BooleanOperation(operator=cst.Or(), right=right) if spells_none(right):
                 return value.with_changes(right=expr(nothing))
-            case cst.IfExp(body=body, orelse=orelse) if is_none(body) or is_none(orelse):
-                body, orelse = (expr(nothing) if is_none(arm) else arm for arm in (body, orelse))
+            case cst.IfExp(body=body, orelse=orelse) if spells_none(body) or spells_none(orelse):
+                body, orelse = (expr(nothing) if spells_none(arm) else arm for arm in (body, orelse))
                 return body if body.deep_equals(orelse) else value.with_changes(body=body, orelse=orelse)
             case _:
                 return expr(f"value or {nothing}", value=operand(value))

@@ -9,6 +9,7 @@ import libcst as cst
 from ..know import models
 from ..know.kinds import Const, DictValue, External, Place, SeqValue, Unknown, Value
 from .context import WRITES, Context, Request, constants
+from .snippets import is_omitted, spells_none
 
 # Same name, same meaning (openai.types.responses.ResponseCreateParams and the Chat one).
 UNCHANGED = frozenset(
@@ -173,5 +174,4 @@ def _falls_back(place: Place) -> bool:
 def is_or(value: cst.BaseExpression) -> bool:
     if not isinstance(value, cst.BooleanOperation) or not isinstance(value.operator, cst.Or):
         return False
-    last = value.right.attr if isinstance(value.right, cst.Attribute) else value.right
-    return isinstance(last, cst.Name) and last.value in ("NOT_GIVEN", "omit", "None")
+    return spells_none(value.right) or is_omitted(value.right)

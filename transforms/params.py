@@ -17,7 +17,7 @@ from .context import Context, Keyword, Request
 from .parameter import UNCHANGED, Parameter, is_or
 from .response_format import takes_verbosity, writes_text
 from .shared_dicts import shared_dicts
-from .snippets import expr, operand
+from .snippets import expr, operand, spells_none
 
 # Handled by rules of their own.
 ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "functions", "function_call", "response_format"})
@@ -52,7 +52,7 @@ def _drop_none(context: Context, site: Site, request: Request, name: str) -> Non
         node = item.place.node
         if name in ("store", "timeout") or not isinstance(node, cst.Arg) or item.holder is not None:
             continue
-        if isinstance(node.value, cst.Name) and node.value.value == "None":
+        if spells_none(node.value):
             context.edit(node, item.place.module, [site], remove, "MR108")
 
 

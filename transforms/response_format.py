@@ -15,12 +15,11 @@ from ..know.models import OMITTED
 from ..know.modules import Module
 from .actions import Action, act, rename_key
 from .context import Context, Keyword, constants, is_none
-from .snippets import entry, expr, operand
+from .snippets import entry, expr, is_omitted, operand, spells_none
 from .splice import around, splice
 
 NONE, TEXT, JSON, SCHEMA, MODEL = "none", "text", "json_object", "json_schema", "model"
 _SCHEMA_KEYS = frozenset({"name", "schema", "strict", "description"})
-_ABSENT = frozenset({"None", "NOT_GIVEN", "omit"})
 
 
 def plan(context: Context) -> None:
@@ -246,7 +245,7 @@ def _argument(context: Context, site: Site, item: Keyword, verbosity: cst.BaseEx
 
 def _is_literal_none(place: Place) -> bool:
     node = getattr(place.node, "value", None)
-    return isinstance(node, cst.Name) and node.value == "None"
+    return spells_none(node)
 
 
 def _wrap(
@@ -277,17 +276,13 @@ def _arm(
     wrap: Callable[[cst.BaseExpression], cst.BaseExpression], value: cst.BaseExpression
 ) -> cst.BaseExpression:
     """One arm of a conditional format: plain text where it was None."""
-    if isinstance(value, cst.Name) and value.value == "None":
+    if spells_none(value):
         return expr('{"format": {"type": "text"}}')
     return wrap(value)
 
 
 def _is_absent(node: cst.BaseExpression) -> bool:
-    if isinstance(node, cst.Call):
-        node = node.func
-        return isinstance(node, cst.Name) and node.value in ("NotGiven", "Omit")
-    name = node.attr if isinstance(node, cst.Attribute) else node
-    return isinstance(name, cst.Name) and name.value in _ABSENT
+    return is_omitted(node) or spells_none(node)
 
 
 # -- the dicts ---------------------------------------------------------------------------

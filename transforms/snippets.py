@@ -112,6 +112,19 @@ def terms_in_lines(node: cst.BaseExpression, indent: str) -> cst.BaseExpression:
     return made.with_changes(lpar=[cst.LeftParen(line)], rpar=[cst.RightParen(end)])
 
 
+def spells_none(node: cst.CSTNode | None) -> bool:
+    """Whether ``None`` is written there."""
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def is_omitted(node: cst.BaseExpression) -> bool:
+    """Whether ``node`` says that an argument is not given: ``NOT_GIVEN``, ``openai.omit``, ``NotGiven()``."""
+    if isinstance(node, cst.Call):
+        return isinstance(node.func, cst.Name) and node.func.value in ("NotGiven", "Omit")
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return isinstance(name, cst.Name) and name.value in ("NOT_GIVEN", "omit")
+
+
 def operand(node: cst.BaseExpression) -> cst.BaseExpression:
     """``node``, in parentheses if it could bind differently beside an operator."""
     loose = (cst.BooleanOperation, cst.Comparison, cst.UnaryOperation, cst.IfExp, cst.Lambda, cst.NamedExpr)

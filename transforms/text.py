@@ -15,9 +15,9 @@ from .context import Context
 from .item_facts import facts
 from .none_errors import failure, is_heard_above
 from .none_kept import compared
-from .none_text import is_guarded, is_none, none_is_seen, told_by
+from .none_text import is_guarded, none_is_seen, told_by
 from .reading import Read, Template, truth_tested
-from .snippets import attribute, expr
+from .snippets import attribute, expr, spells_none
 
 
 def plan(context: Context) -> None:
@@ -143,7 +143,7 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, shapes: li
 def _compare(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
     """``text is None``, either way round."""
     other = compared(node, module)
-    if other is None or not is_none(other):
+    if other is None or not spells_none(other):
         return
     parent = module.parents[node]
     comparison = parent if isinstance(parent, cst.Comparison) else module.parents[parent]
