@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from ..know.kinds import DUMPS, JSON_DUMPS, Site
+from ..know.kinds import DUMPS, JSON_DUMPS, Function, Instance, Site, Super
 from ..know.modules import Module, walk
 from .context import Context
 
@@ -19,7 +19,7 @@ def is_lost(
     context: Context, node: cst.BaseExpression, module: Module, sites: Iterable[Site], code: str = "MR309"
 ) -> bool:
     """Whether ``node``, which is about to be left out, does something: then it holds ``sites`` back."""
-    if not any(map(_does_something, walk(node))):
+    if not any(_does_something(part) or _runs_code(context, part) for part in walk(node)):
         return False
     text = context.source(node, module)
     context.manual(node, module, sites, code, f"`{text}` would no longer run: give what it returns a name")
@@ -34,6 +34,25 @@ def _does_something(node: cst.CSTNode) -> bool:
             return name not in _METHODS
         case _:
             return isinstance(node, (cst.Call, cst.Await, cst.NamedExpr, cst.Yield))
+
+
+def _runs_code(context: Context, node: cst.CSTNode) -> bool:
+    """Whether reading ``node`` runs a function of the project that calls something: a property."""
+    names: tuple[str, ...]
+    match node:
+        case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+            names = (name, "__getattr__", "__getattribute__")
+        case cst.Subscript(value=owner):
+            names = ("__getitem__", "__missing__")
+        case _:
+            return False
+    for value in context.project.values(owner):
+        if isinstance(value, (Instance, Super)):
+            cls = value.type
+            for found in [found for name in names for found in context.project.lookup(cls, name).values]:
+                if isinstance(found, Function) and any(map(_does_something, walk(found.node.body))):
+                    return True
+    return False
 
 
 def settle(

@@ -31,6 +31,7 @@ from .kinds import (
     SeqValue,
     Shape,
     Super,
+    Typed,
     Unknown,
     Value,
 )
@@ -88,9 +89,11 @@ class Members(Heap):
                     self.solver.add(target, [value])
             case Const() if name == "value":  # a text has none: it is a member of an enumeration
                 self.solver.add(target, [value])
+            case Const() if name == "name" and is_text(value):
+                self.solver.add(target, [Typed("str")])
             case Env() | Unknown():
                 self.solver.add(target, [Unknown(f"{name} of {_describe(value)}", _origin(value))])
-            case _ if is_text(value):
+            case _ if is_text(value) and hasattr(str, name):  # else a member of an enumeration
                 self.solver.add(target, [Method(value, name, node)])
             case _:
                 pass
