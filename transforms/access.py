@@ -22,10 +22,11 @@ from ..know.kinds import (
     Site,
 )
 from ..know.modules import Module
+from .asked import compares_with_none, contains, has_field
 from .choices import choices, element_of_kept
-from .context import Context, constants
+from .context import Context
 from .dumps import DUMPED, dump, is_read_by_key, loads
-from .folding import is_lost, settle
+from .folding import is_lost
 from .item_facts import facts
 from .only_kind import only_kind
 from .read_history import is_history
@@ -41,7 +42,7 @@ from .reading import (
     replace_read,
     same,
 )
-from .snippets import attribute, expr, spells_none
+from .snippets import attribute, expr
 from .text import content_template
 
 # Kinds whose reads other rules rewrite.
@@ -225,7 +226,7 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
         case cst.Attribute(value=value) if value is node:
             dump(context, node, parent, module, shapes)
         case cst.Comparison():
-            if not _compares_with_none(parent):
+            if not compares_with_none(parent):
                 context.manual(
                     parent, module, sites, "MR309", f"`{context.source(parent, module)}` compares the answer"
                 )
@@ -236,7 +237,7 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
         case cst.Arg():
             _argument(context, node, parent, module, shapes)
         case cst.ComparisonTarget():
-            _asked(context, parent, module, shapes)
+            contains(context, parent, module, shapes)
         case cst.StarredElement():
             _iterated(context, node, module, shapes, sites)
         case cst.Assign(targets=targets) if any(isinstance(t.target, (cst.Tuple, cst.List)) for t in targets):
@@ -297,30 +298,6 @@ _CARRIERS = (
 )
 
 
-def _asked(context: Context, target: cst.ComparisonTarget, module: Module, shapes: list[Shape]) -> None:
-    """``"choices" in dumped`` is settled by the kind; ``None is resp`` stays."""
-    comparison = module.parents[target]
-    assert isinstance(comparison, cst.Comparison)
-    sites = {shape.site for shape in shapes}
-    keys = constants(context.project.vars.get(comparison.left))
-    membership = isinstance(target.operator, (cst.In, cst.NotIn)) and len(comparison.comparisons) == 1
-    kinds = {shape.kind for shape in shapes}
-    if membership and keys and len(keys) == 1 and len(kinds) == 1:
-        if is_lost(context, comparison, module, sites):
-            return
-        known = (next(iter(kinds)), str(keys[0])) in SHAPES
-        answer = str(known is isinstance(target.operator, cst.In))
-        context.edit(comparison, module, sites, lambda o, u: cst.Name(answer), "MR313")
-    elif not _compares_with_none(comparison):
-        text = context.source(comparison, module)
-        context.manual(comparison, module, sites, "MR309", f"`{text}` compares the answer")
-
-
-def _compares_with_none(node: cst.Comparison) -> bool:
-    parts = [node.left, *(target.comparator for target in node.comparisons)]
-    return any(spells_none(part) for part in parts)
-
-
 def _argument(
     context: Context, node: cst.BaseExpression, arg: cst.Arg, module: Module, shapes: list[Shape]
 ) -> None:
@@ -330,7 +307,7 @@ def _argument(
     name = builtin(context, call)
     sites = {shape.site for shape in shapes}
     if name == "hasattr" and call.args[0] is arg:
-        _hasattr(context, call, module, shapes)
+        has_field(context, call, module, shapes)
     elif name == "setattr" and call.args[0] is not arg:
         return  # kept under a name; whether that can be followed, the escapes know
     elif name in _REFLECTION or arg.star or _pours(context, call, name, shapes):
@@ -356,19 +333,6 @@ def _pours(context: Context, call: cst.Call, name: str, shapes: list[Shape]) -> 
         isinstance(value, Method) and isinstance(value.owner, DictValue) and value.name == "update"
         for value in context.project.values(call.func)
     )
-
-
-def _hasattr(context: Context, call: cst.Call, module: Module, shapes: list[Shape]) -> None:
-    """``hasattr(resp, "choices")`` is settled by the kind."""
-    key = constants(context.project.vars.get(call.args[1].value)) if len(call.args) > 1 else None
-    sites = {shape.site for shape in shapes}
-    kind = only_kind(context, call.args[0].value, module, shapes)
-    if kind is None:
-        return
-    if not key or len(key) != 1:
-        context.manual(call, module, sites, "MR309", f"`{context.source(call, module)}` is not understood")
-        return
-    settle(context, call, module, sites, (kind, str(key[0])) in SHAPES, "MR312")
 
 
 def _escapes(context: Context, site: Site) -> None:

@@ -14,7 +14,7 @@ from .stream_kept import is_only_looped_over
 from .stream_need import WANTS, Need
 from .stream_parts import FILTERED, FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
 from .stream_region import Region
-from .stream_syntax import is_empty, is_nothing, is_truth
+from .stream_syntax import is_call_of, is_empty, is_nothing, is_truth
 from .stream_visible import is_counted
 
 _DEMANDS = {
@@ -215,6 +215,8 @@ class Reads:
                 return True
             case cst.Arg():
                 call = self.module.parents.get(parent)
+                if isinstance(call, cst.Call) and is_call_of(call, "hasattr"):
+                    return False
                 values = self.context.project.values(call.func) if isinstance(call, cst.Call) else []
                 own = bool(values) and all(isinstance(value, (Function, Bound)) for value in values)
                 escaping = any(isinstance(value, External) for value in values) and self._escapes(node)

@@ -9,8 +9,9 @@ from functools import cached_property
 import libcst as cst
 
 from ..decide.mixed import is_fake
-from ..know.kinds import SHAPES, Kind, Shape, Site
+from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module, bound_by, walk
+from .asked import had, is_method
 from .context import Context, constants
 from .stream_parts import REASONS, SAME, THERE, On, Reach, universe
 from .stream_syntax import is_call_of, is_empty, is_len, is_nonempty, is_nothing, known_values
@@ -369,9 +370,10 @@ class Region:
             known = known_values(self.context, node.args[1].value)
             if kind is None or known is None:
                 return None
-            if all((kind, str(value)) in SHAPES for value in known):
-                return self._there(kind)
-            return None
+            has = {None if is_method(str(value)) else had(kind, str(value)) for value in known}
+            if len(has) != 1 or None in has:
+                return None
+            return self._there(kind) if has == {True} else frozenset()
         if is_call_of(node, "len") and self.kind(first) is not None:
             return self.pure(first)
         if is_call_of(node, "bool"):

@@ -14,8 +14,9 @@ from ..know import modules as syntax
 from ..know.kinds import DUMPS, JSON_DUMPS, DictValue, External, Kind, Shape, Site
 from ..know.modules import Module
 from .absent import never_came
+from .asked import has_field
 from .call_lists import Lists, is_empty, none_is_seen
-from .context import Context, constants
+from .context import Context
 from .folding import is_lost, settle
 from .only_kind import only_kind
 from .reading import Read, Template, read_of, replace_read, same, truth_tested
@@ -204,7 +205,7 @@ def _use(context: Context, node: cst.BaseExpression, module: Module, shapes: lis
                     parent, module, sites, "MR506", f"`{context.source(parent, module)}` is not understood"
                 )
         case cst.Arg(star=star):
-            _argument(context, node, star, parent, module, kinds, sites)
+            _argument(context, star, parent, module, shapes)
         case _:
             return
 
@@ -289,37 +290,22 @@ def truth_of(
     return result
 
 
-def _argument(
-    context: Context,
-    node: cst.BaseExpression,
-    star: str,
-    arg: cst.Arg,
-    module: Module,
-    kinds: set[Kind],
-    sites: set[Site],
-) -> None:
+def _argument(context: Context, star: str, arg: cst.Arg, module: Module, shapes: list[Shape]) -> None:
     call = module.parents.get(arg)
     if not isinstance(call, cst.Call):
         return
     names = [value.path for value in context.project.values(call.func) if isinstance(value, External)]
-    listed = kinds == {Kind.TOOL_CALLS}
+    sites = {shape.site for shape in shapes}
+    listed = {shape.kind for shape in shapes} == {Kind.TOOL_CALLS}
     if star == "**" or (star == "*" and not listed):
         context.manual(call, module, sites, "MR506", f"`{context.source(call, module)}` is not understood")
-    elif any(name in ("builtins.hasattr", "builtins.getattr") for name in names) and call.args[0] is arg:
-        _asked_for(context, call, module, kinds, sites)
-    elif not listed and any(
-        name in ("builtins.dict", "builtins.vars", "builtins.list", "builtins.len") for name in names
+    elif "builtins.hasattr" in names and call.args[0] is arg:
+        has_field(context, call, module, shapes)
+    elif ("builtins.getattr" in names and call.args[0] is arg) or (
+        not listed
+        and any(name in ("builtins.dict", "builtins.vars", "builtins.list", "builtins.len") for name in names)
     ):
         context.manual(call, module, sites, "MR506", f"`{context.source(call, module)}` is not understood")
-
-
-def _asked_for(context: Context, call: cst.Call, module: Module, kinds: set[Kind], sites: set[Site]) -> None:
-    """``hasattr(call, "function")``."""
-    key = constants(context.project.vars.get(call.args[1].value)) if len(call.args) > 1 else None
-    if len(kinds) != 1 or not key or len(key) != 1:
-        context.manual(call, module, sites, "MR506", f"`{context.source(call, module)}` is not understood")
-        return
-    settle(context, call, module, sites, (next(iter(kinds)), str(key[0])) in TEMPLATES, "MR505")
 
 
 __all__ = ["KINDS", "plan", "truth_of", "types_of"]
