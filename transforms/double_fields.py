@@ -11,6 +11,8 @@ from ..know import modules as syntax
 
 
 def lines_of(block: cst.BaseSuite) -> Iterator[cst.BaseSmallStatement]:
+    if isinstance(block, cst.SimpleStatementSuite):  # def __init__(self, x): self.x = x
+        yield from block.body
     for line in block.body:
         if isinstance(line, cst.SimpleStatementLine):
             yield from line.body
@@ -33,15 +35,14 @@ def is_plain(node: cst.ClassDef, fields: set[cst.CSTNode]) -> bool:
         if isinstance(item, cst.FunctionDef) and item.name.value != "__init__":
             return False
     init = method_of(node, "__init__")
-    for line in init.body.body if init is not None else ():
-        if not isinstance(line, cst.SimpleStatementLine):
-            return False
-        for small in line.body:
-            if small not in fields and not (
-                isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
-            ):
-                return False
-    return True
+    if init is None:
+        return True
+    if any(isinstance(line, cst.BaseCompoundStatement) for line in init.body.body):
+        return False
+    return all(
+        small in fields or (isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString))
+        for small in lines_of(init.body)
+    )
 
 
 def is_dataclass(node: cst.ClassDef) -> bool:

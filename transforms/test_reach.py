@@ -24,7 +24,11 @@ _PLAIN = frozenset(
     " wraps retry dataclass abstractmethod override overload setter patch object fixture".split()
 )
 # Reads of a name that is known only at run time; and what stands for one among the names.
-_DYNAMIC = frozenset({"globals", "import_module", "__import__", "eval", "exec", "attrgetter", "methodcaller"})
+_DYNAMIC = frozenset(
+    "globals import_module __import__ eval exec attrgetter methodcaller __subclasses__ entry_points"
+    " getmembers iter_modules walk_packages import_string resolve_name".split()
+)
+_REGISTERED = re.compile(r"__init_subclass__|\bmetaclass=(?!(abc\.)?ABCMeta)")
 _COMPUTED = "<computed>"
 _ALWAYS = ""  # what is mentioned by code that runs when the module is loaded
 
@@ -35,6 +39,9 @@ class Reach:
     def __init__(self, context: Context, modules: Iterable[Module], tests: Iterable[Module]) -> None:
         self._mentions: dict[str, set[str]] = {}
         self._context = context
+        modules, tests = list(modules), list(tests)
+        for module in (*modules, *tests):
+            self._aliases(module)
         for module in modules:
             for statement in module.tree.body:
                 self._program(module, statement)
@@ -78,6 +85,13 @@ class Reach:
         assert isinstance(found, frozenset)
         return found
 
+    def _aliases(self, module: Module) -> None:
+        """``import x as y``: who says ``y`` means ``x``."""
+        for alias in module.of(cst.ImportAlias):
+            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                last = syntax.dotted(alias.name).rpartition(".")[2]
+                self._mentions.setdefault(alias.asname.name.value, set()).add(last)
+
     def _program(self, module: Module, statement: cst.CSTNode) -> None:
         """The definitions of the program: what each mentions."""
         match statement:
@@ -87,6 +101,8 @@ class Reach:
                     self._add(_ALWAYS, statement)
             case cst.ClassDef(name=cst.Name(value=name)):
                 known = self._is_known(statement)
+                if any(_last(item.decorator) not in _PLAIN for item in statement.decorators):
+                    self._mentions.setdefault(_ALWAYS, set()).add(name)
                 for item in statement.body.body:
                     if isinstance(item, cst.FunctionDef):
                         special = item.name.value.startswith("__") or not known
@@ -110,11 +126,7 @@ class Reach:
 
     def _is_known(self, node: cst.ClassDef) -> bool:
         """Whether nobody outside the project calls the methods of a class by their names."""
-        return not any(
-            isinstance(value, External) and value.path.rpartition(".")[2] not in _BASES
-            for base in node.bases
-            for value in self._context.project.values(base.value)
-        )
+        return not _is_foreign(self._context, node)
 
 
 def _closure(starts: Iterable[str], links: Mapping[str, set[str]]) -> set[str]:
@@ -134,8 +146,31 @@ _BASES = frozenset(
 )
 
 
-def leads_to(names: set[str], site: Site) -> bool:
-    """Whether one of ``names`` is that of the function or method around ``site``."""
+def _is_foreign(context: Context, node: cst.ClassDef) -> bool:
+    """Whether a class builds on one from outside that may do something with it, or with its methods."""
+    return any(
+        isinstance(value, External) and value.path.rpartition(".")[2] not in _BASES
+        for base in node.bases
+        for value in context.project.values(base.value)
+    )
+
+
+def _registers(context: Context) -> bool:
+    """Whether classes of the project may be kept, and made, by whoever they build on."""
+    known = context.memo.get("registers")
+    if known is None:
+        known = context.memo["registers"] = any(
+            _REGISTERED.search(module.text) for module in context.project.modules
+        )
+    assert isinstance(known, bool)
+    return known
+
+
+def leads_to(context: Context, names: set[str], site: Site) -> bool:
+    """Whether one of ``names`` is that of the function or method around ``site``.
+
+    Who makes an object of a class says its name, or that of a class that builds on it.
+    """
     if _COMPUTED in names:
         return True
     holder: cst.FunctionDef | None = None
@@ -145,13 +180,14 @@ def leads_to(names: set[str], site: Site) -> bool:
             holder, owner = parent, None
         elif isinstance(parent, cst.ClassDef) and owner is None:
             owner = parent
-    if holder is None or holder.name.value in names:
+    if holder is None:
         return True
-    return (
-        owner is not None
-        and owner.name.value in names
-        and (holder.name.value.startswith("__") or bool(owner.bases))
-    )
+    if owner is None:
+        return holder.name.value in names
+    if owner.name.value in names:
+        return holder.name.value in names or holder.name.value.startswith("__") or bool(owner.bases)
+    found_by_base = bool(owner.bases) and (_registers(context) or _is_foreign(context, owner))
+    return found_by_base and holder.name.value in names
 
 
 def _mentioned(node: cst.CSTNode) -> Iterator[str]:

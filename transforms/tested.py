@@ -99,7 +99,7 @@ def at(context: Context, module: Module, node: cst.CSTNode) -> list[Site]:
     found = known.get(unit)
     if found is None:
         names = _names_from(context, module, unit)
-        found = [site for site in everything if names is None or leads_to(names, site)] or everything
+        found = [site for site in everything if names is None or leads_to(context, names, site)] or everything
         known[unit] = found
     assert isinstance(found, list)
     return found
