@@ -14,6 +14,7 @@ from ..know.kinds import (
 from ..know.modules import Module, walk
 from .callees import other_taker, replaced_in_test
 from .context import WRITES, Context, Keyword
+from .moved_limits import LIMITS, moving_lines
 from .snippets import string
 from .taken_out import parameters_beside
 
@@ -58,14 +59,16 @@ def _two_become_one(context: Context, site: Site, keywords: list[Keyword], name:
         place = item.place
         if place.how in WRITES or item.holder is None or place.how == "delete":
             continue
-        others = {other.name for other in context.request(site).of(item.holder)} & _SAME.get(name, set())
-        if others - {item.name}:
+        others = {other.name for other in context.request(site).of(item.holder)} & _SAME.get(
+            name, frozenset()
+        )
+        if others - {item.name} and not moving_lines(context, item):
             detail = f"`{context.source(place.node, place.module)}` would find what was under another key"
             context.manual(place.node, place.module, [site], "MR120", detail)
 
 
 # Old names that have one new name in common.
-_SAME = {"max_output_tokens": {"max_tokens", "max_completion_tokens"}}
+_SAME = {"max_output_tokens": LIMITS}
 
 
 def _taken(context: Context, site: Site) -> set[str]:
@@ -89,6 +92,10 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
         name, test = double
         detail = f"`{test.path}` replaces `{name}`, and names `{item.name}`"
         context.unsafe(node, place.module, sites, "MR803", detail)
+    if lines := moving_lines(context, item):
+        for line in lines:
+            context.edit(line, place.module, sites, remove, action.code)
+        return
     match place.how:
         case "keyword" if isinstance(node, cst.Arg):
             context.edit(node, place.module, sites, remove if drop else _argument(action), action.code)
