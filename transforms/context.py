@@ -182,9 +182,15 @@ class Context:
         self.plan.hold(node, module, sites, code, Level.MANUAL, detail, step)
 
     def unsafe(
-        self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""
+        self,
+        node: cst.CSTNode,
+        module: Module,
+        sites: Iterable[Site],
+        code: str,
+        detail: str = "",
+        step: str = "",
     ) -> None:
-        self.plan.hold(node, module, sites, code, Level.UNSAFE, detail)
+        self.plan.hold(node, module, sites, code, Level.UNSAFE, detail, step)
 
     def note(
         self, node: cst.CSTNode, module: Module, sites: Iterable[Site], code: str, detail: str = ""

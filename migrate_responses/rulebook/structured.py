@@ -22,7 +22,9 @@ STRUCTURE: tuple[Rule, ...] = (
         UNSAFE,
         "`LengthFinishReasonError` and `ContentFilterFinishReasonError` are not raised any more: an"
         " answer cut short raises `pydantic.ValidationError` in `parse`, and `RuntimeError` in"
-        " `stream`. Extend the handler.",
+        " `stream`. And the server tells what is wrong in the words of the request: `messages` is called"
+        " `input`, and a conversation that is too long has another text (its `code` is still"
+        " `context_length_exceeded`). Extend the handler.",
         "except openai.LengthFinishReasonError:\n    retry()",
         "except pydantic.ValidationError:\n    retry()",
         "https://github.com/openai/openai-python/issues/2486",
