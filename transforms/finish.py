@@ -6,7 +6,7 @@ The value's new representation is the Response itself, so ``reason = resp.choice
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import libcst as cst
 
@@ -42,7 +42,7 @@ def plan(context: Context) -> None:
     ]
     bare: dict[Site, cst.CSTNode] = {}
     for node, module, shapes in nodes:
-        if not _is_test(context, node, module) and not _is_carrier(context, node, module):
+        if not is_test(context, node, module) and not is_carrier(context, node, module):
             for shape in shapes:
                 bare.setdefault(shape.site, node)
     mixed = {
@@ -91,7 +91,7 @@ def _read(
             )
             return
         tools = any(context.request(site).passes_tools for site in sites)
-        if tools and _forced(context, sites):
+        if tools and is_forced(context, sites):
             detail = "with a forced function the old answer said `stop`"
             context.unsafe(reading.whole, module, sites, "MR302", detail)
         text = replace_read(spelled_out(context, sites))
@@ -138,11 +138,20 @@ def spelled_out(context: Context, sites: set[Site]) -> Callable[[cst.BaseExpress
     length = f'"length" if {_INCOMPLETE}"max_output_tokens"'
     filtered = f'"content_filter" if {_INCOMPLETE}"content_filter"'
     if any(context.request(site).passes_tools for site in sites):
-        calls = f'"tool_calls" if {_CALLS}'
+        calls = f'"{called(context, sites)}" if {_CALLS}'
         text = f'({length} else {filtered} else {calls} else "stop")'
     else:
         text = f'({length} else {filtered} else "stop")'
     return lambda base: expr(text, r=base)
+
+
+def called(context: Context, sites: Iterable[Site]) -> str:
+    """What the old API said when a function was to be called."""
+    requests = [context.request(site) for site in sites]
+    old = any(request.passes("functions") for request in requests)
+    return (
+        "function_call" if old and not any(request.passes("tools") for request in requests) else "tool_calls"
+    )
 
 
 def _laid_out(apply: Apply, module: Module) -> Apply:
@@ -156,7 +165,7 @@ def _laid_out(apply: Apply, module: Module) -> Apply:
     return in_cases
 
 
-def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+def is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> bool:
     """Whether the value only passes through: a name, an assignment, an argument of a project function."""
     parent = module.parents.get(node)
     match parent:
@@ -165,7 +174,11 @@ def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> b
         case cst.Element():
             return True
         case cst.Return():
-            return not any(escape.node is node for escape in context.escapes.of(_shape(context, node)))
+            return not any(
+                escape.node is node
+                for shape in _shapes(context, node)
+                for escape in context.escapes.of(shape)
+            )
         case cst.Arg():
             call = module.parents.get(parent)
             callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
@@ -176,11 +189,11 @@ def _is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> b
             return False
 
 
-def _shape(context: Context, node: cst.CSTNode) -> Shape:
-    return next(shape for shape in context.project.shapes(node) if shape.kind is Kind.FINISH)
+def _shapes(context: Context, node: cst.CSTNode) -> list[Shape]:
+    return [shape for shape in context.project.shapes(node) if shape.kind in (Kind.FINISH, Kind.CHUNK_FINISH)]
 
 
-def _is_test(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+def is_test(context: Context, node: cst.BaseExpression, module: Module) -> bool:
     parent = module.parents.get(node)
     if isinstance(parent, cst.Match):
         return is_simple_response(node)
@@ -296,7 +309,7 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
     if (
         tools
         and any(reason in ("tool_calls", "function_call", "stop") for reason in reasons)
-        and _forced(context, sites)
+        and is_forced(context, sites)
     ):
         context.unsafe(parent, module, sites, "MR302", "with a forced function the old answer said `stop`")
     text = test_of(reasons, positive, tools)
@@ -324,7 +337,7 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
     context.edit(parent, module, sites, apply, "MR311")
 
 
-def _forced(context: Context, sites: set[Site]) -> bool:
+def is_forced(context: Context, sites: set[Site]) -> bool:
     """Whether a call forces one named function."""
     for site in sites:
         for value in context.request(site).values("tool_choice", "function_call"):

@@ -10,9 +10,10 @@ from ..decide.plan import Apply
 from ..know.kinds import DUMPS, JSON_DUMPS, Bound, External, Function, Kind, Shape, Site
 from ..know.modules import children, walk
 from .snippets import expr, in_lines, operand, parenthesized, terms_in_lines
+from .stream_finish import is_only_asked, keeps_itself, reason_text, starts_as_none
 from .stream_kept import is_only_looped_over
 from .stream_need import WANTS, Need
-from .stream_parts import FILTERED, FINISH, HAS_CALLS, INCOMPLETE, SAME, TEXT_TEST, On, Reach
+from .stream_parts import FINISH, SAME, TEXT_TEST, On, Reach
 from .stream_region import Region
 from .stream_syntax import is_call_of, is_empty, is_nothing, is_truth
 from .stream_visible import is_counted
@@ -62,6 +63,7 @@ class Reads:
         self.need: Need | None = None
         self.returning = False
         self.refused: set[cst.CSTNode] = set()
+        self.unguarded: set[cst.CSTNode] = set()  # what is read of chunks that do not have it, too
         self.ended: Reach = frozenset()  # ends of the stream that other code keeps to itself
 
     # -- asking --------------------------------------------------------------------------
@@ -277,6 +279,8 @@ class Reads:
                     self.refuse(node, "goes into a list whose items are counted")
                 self.need.wants.add(demand)
                 self.need.aliases.update(self._variables(node))
+                if not keeps_itself(self.region, node) and not starts_as_none(self.region, node):
+                    self.unguarded.add(node)
             return
         if demand == "text" and self.returning:
             default = '""' if isinstance(node, cst.BooleanOperation) else "None"
@@ -333,20 +337,14 @@ class Reads:
     def _reason(self, node: cst.BaseExpression, reach: Reach) -> None:
         """The finish reason as text."""
         ended = reach & FINISH
-        text = '"stop"'
-        if ended == {On.CALLS}:
-            text = '"tool_calls"'
-        elif On.CALLS in ended:
-            text = f'"tool_calls" if {HAS_CALLS} else {text}'
-        if ended == {On.LENGTH}:
-            text = '"length"'
-        elif On.LENGTH in ended:
-            text = f'"length" if {INCOMPLETE} else {text}'
-            text = f'"content_filter" if {FILTERED}"content_filter" else {text}'
-        if len(ended) > 1 and self.need is None:
+        text = reason_text(self.region, ended)
+        asked = node not in self.unguarded and is_only_asked(self.region, node)
+        if len(ended) > 1 and self.need is None and not asked:
             detail = f"`{self.context.source(node, self.module)}` is used as text"
             self.context.unsafe(node, self.module, self.sites, "MR302", detail)
-        self.replace(node, text, "MR406")
+        whole = self.module.parents[node] if keeps_itself(self.region, node) else node
+        assert isinstance(whole, cst.BaseExpression)
+        self.replace(whole, text, "MR406")
 
     def _conditional(self, node: cst.IfExp, reach: Reach) -> None:
         pure = self.region.pure(node.test) if self.involves(node.test) else None
