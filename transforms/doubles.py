@@ -18,6 +18,7 @@ from . import double_shapes
 from .context import Context
 from .double_classes import Fakes
 from .double_clients import Clients
+from .double_dynamic import dark
 from .double_edits import new_name, new_string
 from .double_functions import Replacements, with_store
 from .double_leftovers import Leftovers
@@ -84,6 +85,8 @@ class _Test:
         self._parameters(replacements)
         for whole in replacements.unclear():
             self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
+        for node, detail in dark(self.context, self.module, replacements):
+            self._hold(node, detail)
         Leftovers(self.context, self.module, self.sites, self.known).plan()
 
     def _parameters(self, replacements: Replacements) -> None:

@@ -24,7 +24,7 @@ ASSERTS = frozenset(
 # What a test of such a call may hold: the old API by name, its answers, what a mock recorded, recordings.
 _MENTIONS = re.compile(
     r"completions|choices|ChatCompletion|(call|await)_args|[\"']messages[\"']|\b(vcr|cassette)"
-    r"|openai\.(resources|types)"
+    r"|openai\.(resources|types)|\b__getattr(ibute)?__"
 )
 # Patches that every call in the project meets, whichever module makes it.
 _EVERYWHERE = re.compile(
