@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from ..decide.contents import hands_on
 from ..decide.escapes import Way
 from ..know.graph import Var
-from ..know.kinds import DictValue, External, Place, Site
+from ..know.kinds import DictValue, External, Place, Site, Unknown
+from ..know.narrowing import AN_EXCEPTION
 from ..know.others import SDKS
 from .context import WRITES, Context, constants
 from .sent import messages_of, sequences_of
@@ -95,6 +96,7 @@ def _is_untraced(var: Var | None) -> bool:
     if var is None:
         return False
     return not var.values or any(
-        isinstance(value, External) and (hands_on(value) or value.path.startswith("types."))
+        (isinstance(value, External) and (hands_on(value) or value.path.startswith("types.")))
+        or (isinstance(value, Unknown) and value.why.endswith(AN_EXCEPTION))
         for value in var.values
     )

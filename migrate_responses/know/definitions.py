@@ -89,6 +89,12 @@ class Definitions(Foreign):
         self.functions[node] = function
         return function
 
+    def returned_by(self, generator: Value, target: Var) -> None:
+        """What a generator of the project returns at its end, ``yield from`` gives."""
+        function = self.functions.get(generator.node) if isinstance(generator, SeqValue) else None
+        if function is not None and generator is function.yields:
+            self.solver.flow(function.result, target)
+
     def declare(self, module: Module, annotation: cst.BaseExpression, source: Var) -> Var:
         """``source`` as far as ``annotation`` lets it be a client's value."""
         if not can_be_client(annotation):

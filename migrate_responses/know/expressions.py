@@ -302,7 +302,9 @@ class Expressions(Names):
             source = self.expression(node.value.item)
             if function is not None and function.yields is not None:
                 self.solver.flow(self.iterate(source), function.yields.element)
-            return Var()
+            returned = Var()
+            self.solver.watch(source, lambda value: self.project.returned_by(value, returned))
+            return returned
         var = self.expression(node.value)
         if function is not None and function.yields is not None:
             self.solver.flow(var, function.yields.element)

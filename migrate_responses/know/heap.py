@@ -150,6 +150,11 @@ class Heap(ABC):
             case "setdefault":
                 self.entry(owner, first, call.node, "setdefault", second, call.module)
                 self._read(owner, first, call.result)
+            case "__setitem__":
+                self.entry(owner, first, call.node, "store", second, call.module)
+            case "__getitem__":
+                self.entry(owner, first, call.node, "read", None, call.module)
+                self._read(owner, first, call.result)
             case "update":
                 self.pour_arguments(owner, call.arguments, call.module)
             case "copy":
@@ -259,6 +264,10 @@ class Heap(ABC):
             case "extend" | "extendleft" | "update" if first is not None:
                 self.join(owner, first)
                 owner.places.append(Place("extend", call.node, call.module, first))
+            case "__setitem__" if last is not None:
+                self.put(owner, last, call)
+            case "__getitem__":
+                self.elements(owner, call.result)
             case "pop" | "popleft" | "get" | "result":
                 self.solver.flow(owner.element, call.result)
                 owner.places.append(Place("pop", call.node, call.module))
@@ -272,6 +281,15 @@ class Heap(ABC):
                     self.solver.flow(first, self.sent.setdefault(owner, Var()))
             case _:
                 pass
+
+    def put(self, owner: Value, value: Var, call: Invocation) -> None:
+        """``value`` gets a place among the elements of ``owner``, who knows which, by ``call``."""
+        if isinstance(owner, SeqValue):
+            self.shift(owner)
+            self.solver.flow(value, owner.element)
+            for item in owner.items.values():
+                self.solver.flow(value, item)
+            owner.places.append(Place("put", call.node, call.module, value))
 
     def derive(self, node: cst.CSTNode, module: Module, source: Var, result: Var) -> None:
         """``list(x)``, ``sorted(x)``, ``x[1:]``: a new sequence with the elements of ``source``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import models
 from .concurrency import Concurrency
 from .graph import Var
-from .kinds import Argument, Invocation, SeqValue, Typed
+from .kinds import Argument, DictValue, Invocation, SeqValue, Typed, Value
 
 
 class Iterating(Concurrency):
@@ -44,6 +44,20 @@ class Iterating(Concurrency):
             case "heapq.nlargest" | "heapq.nsmallest" if len(arguments) > 1:
                 self.derive(call.node, call.module, arguments[1].var, call.result)
                 self.look_at_each(path, call)
+            case "operator.setitem" if first is not None and len(arguments) > 2:
+                key, value = arguments[1].var, arguments[2].var
+                self.solver.watch(first, lambda owner: self._set_item(owner, key, value, call))
+            case "operator.getitem" if first is not None and len(arguments) > 1:
+                self.spread(first, call.result)
+                self.solver.flow(self.looked_up(first, arguments[1].var), call.result)
+            case _ if path in models.PUTS and first is not None and len(arguments) > 1:
+                self.solver.watch(first, lambda owner: self.put(owner, arguments[1].var, call))
+                self.spread(first, call.result)
+            case "random.shuffle" | "heapq.heapify" if first is not None:
+                self.solver.watch(first, self._shifted_by)
+            case "heapq.heappop" if first is not None:
+                self.solver.watch(first, self._shifted_by)
+                self.spread(first, call.result)
             case "builtins.map":
                 self._map(call)
             case _ if path.endswith(".map"):
@@ -53,6 +67,16 @@ class Iterating(Concurrency):
             case _:
                 return False
         return True
+
+    def _shifted_by(self, owner: Value) -> None:
+        if isinstance(owner, SeqValue):
+            self.shift(owner)
+
+    def _set_item(self, owner: Value, key: Var, value: Var, call: Invocation) -> None:
+        if isinstance(owner, DictValue):
+            self.entry(owner, key, call.node, "store", value, call.module)
+        else:
+            self.put(owner, value, call)
 
     def _map(self, call: Invocation) -> None:
         if len(call.arguments) < 2:

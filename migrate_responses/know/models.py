@@ -257,3 +257,12 @@ def is_client_class(path: str) -> bool:
 def is_transparent(path: str) -> bool:
     """Whether a decorator at ``path`` leaves calls and results alone and calls nobody else."""
     return path.startswith(TRANSPARENT_DECORATORS)
+
+
+# They put their second argument into the list that is the first; those of heaps give one out, too.
+PUTS = frozenset(
+    {
+        *("bisect.insort", "bisect.insort_left", "bisect.insort_right"),
+        *("heapq.heappush", "heapq.heappushpop", "heapq.heapreplace"),
+    }
+)

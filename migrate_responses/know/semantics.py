@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import libcst as cst
 
@@ -53,6 +54,7 @@ class Semantics(Members):
                     self.derive(node, module, self.vars[node.value], target)
                 else:
                     self.element_at(value, _constant_index(index), target)
+                    self._if_slice(index, lambda: self.derive(node, module, self.vars[node.value], target))
             case DictValue():
                 if index is not None:
                     self._read(value, index, target)
@@ -160,6 +162,7 @@ class Semantics(Members):
             places = [owner.items[index]] if index in owner.items else list(owner.items.values())
             for item in places:
                 self.solver.flow(value, item)
+            self._if_slice(key, lambda: self.splice(owner, value))
         elif isinstance(owner, External):
 
             def on(found: Value) -> None:
@@ -170,6 +173,15 @@ class Semantics(Members):
                         self.solver.flow(value, self.replaced_module(text, owner.realm))
 
             self.solver.watch(key, on)
+
+    def _if_slice(self, index: Var, then: Callable[[], None]) -> None:
+        """Do ``then`` if ``index`` can be what ``slice(...)`` makes."""
+
+        def on(found: Value) -> None:
+            if isinstance(found, External) and found.path == "builtins.slice()":
+                then()
+
+        self.solver.watch(index, on)
 
     # -- iteration and context -----------------------------------------------------------
 
