@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..know.kinds import Class, DictValue, External, Kind, SeqValue, Value
+from ..know.kinds import Class, DictValue, External, Kind, Value
 from ..know.modules import Module, walk
 from .context import Context
 from .reading import fixed, named, replace_read, same, truth_tested
+from .stream_lists import indices
 from .stream_parts import On
 from .stream_region import Region
 from .stream_syntax import is_empty
@@ -50,7 +51,7 @@ def choose(region: Region) -> None:
         region.everything |= {On.PIECE}
     elif not live and not asked & {"arguments"} and "whole" not in read:
         region.calls = "opening"
-    region.lists = set(_indices(region))
+    region.lists = {index for index, grows in indices(region) if grows}
 
 
 def misused(region: Region) -> Iterator[cst.BaseExpression]:
@@ -58,6 +59,7 @@ def misused(region: Region) -> Iterator[cst.BaseExpression]:
     for node in region.nodes():
         if isinstance(node, cst.BaseExpression) and region.is_index(node) and not _is_key(region, node):
             yield node
+    yield from (index for index, grows in indices(region) if not grows)
 
 
 def _is_key(region: Region, node: cst.BaseExpression) -> bool:
@@ -83,6 +85,8 @@ def _is_key(region: Region, node: cst.BaseExpression) -> bool:
             return attr is node  # no variable at all
         case cst.BinaryOperation():
             return _is_key(region, parent)
+        case cst.BooleanOperation():  # `call.index or 0`
+            return region.is_index(parent) and _is_key(region, parent)
         case _:
             return False
 
@@ -196,24 +200,6 @@ def _is_for_the_first(region: Region, node: cst.CSTNode) -> bool:
             return False
         child = parent
     return False
-
-
-def _indices(region: Region) -> list[cst.CSTNode]:
-    """The indices of calls that stand between the brackets of a list."""
-    found: list[cst.CSTNode] = []
-    for node in region.nodes():
-        if (
-            isinstance(node, cst.Subscript)
-            and len(node.slice) == 1
-            and isinstance(node.slice[0].slice, cst.Index)
-        ):
-            index = node.slice[0].slice.value
-            lists = [
-                value for value in region.context.project.values(node.value) if isinstance(value, SeqValue)
-            ]
-            if lists and region.is_index(index):
-                found.append(index)
-    return found
 
 
 def numbered(region: Region) -> Iterator[tuple[cst.CSTNode, str]]:

@@ -148,6 +148,8 @@ class Reads:
             self.hold(node)
         elif self.region.piece(node) is not None:
             self._leaf(node, "call", reach)
+        elif node in self.region.lists:  # the name of an index
+            self.replace(node, "-1", "MR408")
         elif self._field(node, reach):
             return
         elif isinstance(node, cst.IfExp):

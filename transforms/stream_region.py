@@ -13,8 +13,9 @@ from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module, bound_by, walk
 from .asked import had, is_method
 from .context import Context, constants
+from .stream_lists import growing
 from .stream_parts import REASONS, SAME, THERE, On, Reach, universe
-from .stream_syntax import is_call_of, is_empty, is_len, is_nonempty, is_nothing, known_values
+from .stream_syntax import is_call_of, is_display, is_empty, is_nonempty, is_nothing, is_zero, known_values
 
 # Kinds that a local name can stand for, so that its uses are uses of the chunk.
 ALIASED = frozenset(THERE) | SAME | {Kind.CHUNK_CHOICES}
@@ -145,9 +146,10 @@ class Region:
         if (
             isinstance(node, cst.BooleanOperation)
             and isinstance(node.operator, cst.Or)
-            and is_empty(node.right)
+            and (is_empty(node.right) or is_zero(node.right))
         ):
-            return self.piece(node.left)
+            piece = self.piece(node.left)
+            return piece if piece == "index" or not is_zero(node.right) else None
         base = self.base(node)
         if base is None or self.kind(base) not in (Kind.DELTA_CALL, Kind.DELTA_FUNCTION):
             return None
@@ -321,22 +323,36 @@ class Region:
         call: Reach = frozenset({On.CALL})
         later = self.everything & {On.PIECE}
         match target.operator:
-            case cst.NotIn() if self.is_index(left):
+            case cst.NotIn() if self.is_index(left) and not is_display(target.comparator):
                 return call
-            case cst.In() if self.is_index(left):
+            case cst.In() if self.is_index(left) and not is_display(target.comparator):
                 return later
-            case cst.LessThanEqual() | cst.Equal() if self.is_index(target.comparator) and is_len(left):
+            case cst.LessThanEqual() | cst.Equal() if self.is_index(target.comparator) and self._counts(left):
                 return call
-            case cst.GreaterThanEqual() | cst.Equal() if self.is_index(left) and is_len(target.comparator):
+            case cst.GreaterThanEqual() | cst.Equal() if self.is_index(left) and self._counts(
+                target.comparator
+            ):
                 return call
-            case cst.GreaterThan() if is_len(left) and self.is_index(target.comparator):
+            case cst.GreaterThan() if self._counts(left) and self.is_index(target.comparator):
                 return later
-            case cst.LessThan() if self.is_index(left) and is_len(target.comparator):
+            case cst.LessThan() if self.is_index(left) and self._counts(target.comparator):
                 return later
-            case cst.LessThan() if is_len(left) and self._is_index_plus_one(target.comparator):
+            case cst.LessThan() if self._counts(left) and self._is_index_plus_one(target.comparator):
                 return call
             case _:
                 return None
+
+    def _counts(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` is the length of a list that grows here."""
+        return isinstance(node, cst.Call) and is_call_of(node, "len") and self.grows(node.args[0].value)
+
+    def grows(self, node: cst.BaseExpression) -> bool:
+        """Whether ``node`` is a list that is added to here."""
+        return self.module.tree.code_for_node(node) in self._growing
+
+    @cached_property
+    def _growing(self) -> frozenset[str]:
+        return growing(self)
 
     def is_index(self, node: cst.BaseExpression) -> bool:
         """Whether ``node`` is the index of a streamed call."""

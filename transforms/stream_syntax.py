@@ -15,6 +15,11 @@ def is_nothing(value: object) -> bool:
     return isinstance(value, Const) and value.value in (None, "", False)
 
 
+def is_zero(node: cst.BaseExpression) -> bool:
+    """Whether ``node`` is written as 0."""
+    return isinstance(node, cst.Integer) and node.evaluated_value == 0
+
+
 def is_empty(node: cst.BaseExpression) -> bool:
     """Whether ``node`` is written as nothing: None, "", [], ()."""
     match node:
@@ -64,9 +69,9 @@ def is_call_of(node: cst.BaseExpression, name: str) -> bool:
     )
 
 
-def is_len(node: cst.BaseExpression) -> bool:
-    """Whether ``node`` is ``len(...)``."""
-    return is_call_of(node, "len")
+def is_display(node: cst.BaseExpression) -> bool:
+    """Whether ``node`` is a list, a tuple or a set that is written out."""
+    return isinstance(node, (cst.List, cst.Tuple, cst.Set))
 
 
 def is_nonempty(target: cst.ComparisonTarget) -> bool | None:
