@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from .room import only_run
-from .signals import with_other_processes
+from .signals import undisturbed, with_other_processes
 
 _Result = TypeVar("_Result")
 Part = Mapping[str, bytes]
 
 # Below this, in bytes of source, other processes take longer to start than they save.
 _WORTH = 400_000
-_ENGINE = "migrate_responses.run"  # loaded once, for all processes
+# Loaded once, for all processes: the engine, and what keeps them quiet while they start.
+_PRELOADED = ["migrate_responses.quiet", "migrate_responses.run"]
 _MOST = 8  # by default: memory is taken by each
 
 
@@ -46,12 +47,12 @@ def spread(
         return _in_turn(work, parts, told)
     from concurrent.futures.process import BrokenProcessPool
 
-    try:
-        with with_other_processes():
+    with with_other_processes():
+        try:
             return _at_once(work, parts, jobs, told)
-    except (BrokenProcessPool, ConnectionError, EOFError):
-        # One was killed, most likely for want of memory: slowly, then.
-        return spread(work, parts, 1, told)
+        except (BrokenProcessPool, ConnectionError, EOFError):
+            # One was killed, most likely for want of memory: slowly, then.
+            return _in_turn(work, parts, told)
 
 
 def _is_worth_it(parts: Sequence[Part], jobs: int) -> bool:
@@ -87,15 +88,16 @@ def _at_once(
     context = multiprocessing.get_context(method)
     os.environ["PYTHONSAFEPATH"] = "1"  # new processes would first look for modules in the current directory
     if method == "forkserver":
-        context.set_forkserver_preload([_ENGINE])
+        context.set_forkserver_preload(_PRELOADED)
         _start_server()
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(min(jobs, len(parts)), context, _begin)
     try:
         order = sorted(range(len(parts)), key=lambda number: -_size(parts[number]))
-        waiting: dict[Future[_Result], int] = {
-            executor.submit(work, parts[number]): number for number in order
-        }
+        with undisturbed():  # a process that starts and is not told what to do would complain
+            waiting: dict[Future[_Result], int] = {
+                executor.submit(work, parts[number]): number for number in order
+            }
         results: dict[int, _Result] = {}
         for future in as_completed(waiting):
             results[waiting[future]] = future.result()
@@ -117,13 +119,14 @@ def _start_server() -> None:
     from multiprocessing import resource_tracker
     from multiprocessing.forkserver import ensure_running
 
-    with _environment("PYTHONWARNINGS", "ignore"):
-        resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with undisturbed():
+        with _environment("PYTHONWARNINGS", "ignore"):
+            resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

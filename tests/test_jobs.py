@@ -151,3 +151,70 @@ def test_no_process_outlives_the_run(tmp_path: Path, how: signal.Signals) -> Non
         time.sleep(0.05)
     assert not [pid for pid in children if _is_alive(pid)]
     assert all(path.read_bytes() == data for path, data in before.items())
+
+
+INTERRUPTED = """\
+import os, signal, sys
+from multiprocessing import forkserver, util
+from migrate_responses import cli, jobs
+
+def work(part):
+    signal.pause()
+
+def just_then(module, name, before):
+    call = getattr(module, name)
+    def interrupted(*args):
+        if before:
+            os.kill(os.getpid(), number)
+        result = call(*args)
+        os.kill(os.getpid(), number)
+        return result
+    setattr(module, name, interrupted)
+
+def run():
+    if moment == "while a process is asked for":
+        just_then(forkserver, "connect_to_new_process", True)
+    elif moment == "before it is told what to do":
+        just_then(forkserver, "connect_to_new_process", False)
+    elif moment == "when it has been told":
+        just_then(forkserver, "read_signed", True)
+    else:
+        just_then(util, "spawnv_passfds", False)
+    return jobs.spread(work, [{"a": b"x" * 500_000}, {"b": b"x" * 500_000}], 2, lambda done: None)
+
+if __name__ == "__main__":
+    number, moment = getattr(signal, sys.argv[1]), sys.argv[2]
+    cli._run = run
+    cli.main()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks at processes")
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "while a process is asked for",
+        "before it is told what to do",
+        "when it has been told",
+        "while what makes processes is started",
+    ],
+)
+def test_a_signal_while_processes_start(tmp_path: Path, how: str, moment: str) -> None:
+    """Whatever has been started by then ends, and none of it prints how."""
+    program = tmp_path / "program.py"
+    program.write_text(INTERRUPTED, encoding="utf-8")
+    top = str(Path(__file__).resolve().parent.parent)
+    said = subprocess.run(  # which waits until nobody is left who could say anything
+        [sys.executable, str(program), how, moment],
+        env={**os.environ, "PYTHONPATH": top},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    words = {"SIGINT": "Interrupted", "SIGTERM": "Terminated"}
+    if how in words:
+        expected = (128 + getattr(signal, how), f"{words[how]}; nothing was written.\n")
+    else:
+        expected = (-signal.SIGKILL, "")
+    assert (said.returncode, said.stderr) == expected
