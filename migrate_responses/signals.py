@@ -69,7 +69,7 @@ def undisturbed() -> Iterator[None]:
 def with_other_processes() -> Iterator[None]:
     """While the body writes to other processes, one that has gone is an error; a closed output ends all.
 
-    Should the body fail, the program ends, and a thread may go on writing to them meanwhile: it stays an error.
+    Should the body fail, the program ends, and a thread may go on writing meanwhile: it stays an error.
     """
     pipe = getattr(signal, "SIGPIPE", None)
     if pipe is None or threading.current_thread() is not threading.main_thread():
