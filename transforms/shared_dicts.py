@@ -13,7 +13,7 @@ from .by_name import reads_by_name
 from .context import Context, Request
 from .parameter import UNCHANGED
 from .poured import READS, inherited, looks
-from .taken_out import kept_by
+from .taken_out import kept_by, taker, wrappers_of
 
 _SAME_KEY = frozenset({"tools", "tool_choice"})
 
@@ -21,7 +21,11 @@ _SAME_KEY = frozenset({"tools", "tool_choice"})
 def shared_dicts(context: Context, site: Site, request: Request) -> None:
     """A dict whose keys change must not be read by anybody else, nor looked at as data; nor its copies."""
     own = {argument.node for argument in site.invocation.arguments}
+    _in_partials(context, site, request)
     roots = {value: names for value in request.dicts if (names := _changed(request, value))}
+    for value, names in list(roots.items()):
+        for kept in _decorated(context, value):
+            roots.setdefault(kept, names)
     for value, names in inherited(context, roots).items():
         for escape in context.escapes.of(value):
             if escape.node in own:
@@ -34,7 +38,8 @@ def shared_dicts(context: Context, site: Site, request: Request) -> None:
                 detail = f"`{taker}` takes one of the arguments itself"
                 context.manual(node, module, [site], "MR120", detail)
         for node, module in looks(context, value):
-            text = context.source(module.parents[node], module)
+            shown = module.parents[node]
+            text = context.source(module.parents[shown] if isinstance(shown, cst.Arg) else shown, module)
             context.manual(node, module, [site], "MR120", f"`{text}` looks at the names of the arguments")
         for node, module in reads_by_name(context, value, names):
             detail = f"`{context.source(node, module)}` gets an argument by its name"
@@ -45,9 +50,44 @@ def shared_dicts(context: Context, site: Site, request: Request) -> None:
             _mixed(context, site, value, names)
 
 
+def _decorated(context: Context, value: DictValue) -> Iterator[DictValue]:
+    """The ``**kwargs`` of the wrappers that decorators put around the function that ``value`` is for."""
+    definition = taker(value)
+    function = context.project.functions.get(definition) if definition is not None else None
+    for wrapper in wrappers_of(function) if function is not None else ():
+        known = context.project.functions.get(wrapper)
+        if known is not None and known.double_star is not None:
+            yield known.double_star
+
+
 def _changed(request: Request, value: DictValue) -> frozenset[str]:
     """The names in ``value`` that change."""
     return frozenset(keyword.name for keyword in request.of(value)) - UNCHANGED
+
+
+def _in_partials(context: Context, site: Site, request: Request) -> None:
+    """``partial(...).keywords`` shows the names of what is bound."""
+    bound = {item.place.node for item in request.keywords if item.name not in UNCHANGED}
+    for node, module, partial in _keywords_read(context):
+        if any(argument.node in bound for argument in partial.arguments):
+            text = context.source(node, module)
+            context.manual(node, module, [site], "MR120", f"`{text}` looks at the names of the arguments")
+
+
+def _keywords_read(context: Context) -> list[tuple[cst.CSTNode, Module, Partial]]:
+    """The reads of what is bound by ``functools.partial``."""
+    known = context.memo.get("keywords of partials")
+    if known is None:
+        known = context.memo["keywords of partials"] = [
+            (node, module, value)
+            for module in context.project.modules
+            for node in module.of(cst.Attribute)
+            if isinstance(node, cst.Attribute) and node.attr.value == "keywords"
+            for value in context.project.values(node.value)
+            if isinstance(value, Partial)
+        ]
+    assert isinstance(known, list)
+    return known
 
 
 def _copy(context: Context, site: Site, value: DictValue, names: frozenset[str]) -> None:

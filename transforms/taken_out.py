@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 
 import libcst as cst
 
 from ..know.graph import Var
-from ..know.kinds import Bound, Class, DictValue, Function, Instance, Place, Value
+from ..know.kinds import Bound, Class, DictValue, Function, Instance, Place
 from ..know.modules import walk
 
 _CONDITIONAL = (
@@ -66,16 +66,15 @@ def kept_by(function: Function, around: Container[cst.CSTNode]) -> frozenset[str
     if value is None:
         return frozenset(function.parameters)
     kept = parameters_beside(value) | {name for name in value.places if taken_out(value, name)}
-    for decorator in function.decorators:
-        for wrapper in _wrappers(decorator.values):
-            if wrapper not in around:
-                kept |= _named(wrapper)
+    for wrapper in wrappers_of(function):
+        if wrapper not in around:
+            kept |= _named(wrapper)
     return kept
 
 
-def _wrappers(decorators: Iterable[Value]) -> Iterator[cst.FunctionDef]:
-    """The functions with ``*args`` and ``**kwargs`` that ``decorators`` of the project put around others."""
-    for value in decorators:
+def wrappers_of(function: Function) -> Iterator[cst.FunctionDef]:
+    """The functions with ``*args`` and ``**kwargs`` that the project's decorators put around ``function``."""
+    for value in [value for decorator in function.decorators for value in decorator.values]:
         match value:
             case Function():
                 tops = [value]

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..know.graph import Var
-from ..know.kinds import DictValue, Function, Invocation, Site, Unknown, Value
+from ..know.kinds import DictValue, External, Function, Invocation, Site, Unknown, Value
 from ..know.modules import walk
-from .context import Context
+from .context import Context, constants
 from .params import ELSEWHERE, RULES
 from .snippets import key_text
 from .taken_out import taker
@@ -35,8 +35,11 @@ def plan(context: Context) -> None:
     if not wrappers:
         return
     for call in context.project.invocations:
-        for function, site in wrappers.get(_name(call.node.func), ()):
-            if call not in function.callers and _is_unknown(context, call) and _matters(call, function):
+        by_name = _named_by(context, call)
+        for function, site in wrappers.get(by_name or _name(call.node.func), ()):
+            if call in function.callers or not _matters(call, function):
+                continue
+            if by_name or _is_unknown(context, call):
                 text = context.source(call.node, call.module)
                 detail = f"`{text}` may call `{function.name}`; what it is called on is not known"
                 context.manual(call.node, call.module, [site], "MR119", detail)
@@ -97,6 +100,15 @@ def _wrappers(context: Context, site: Site) -> Iterator[Function]:
         function = context.project.functions.get(definition) if definition is not None else None
         if function is not None:
             yield function
+
+
+def _named_by(context: Context, call: Invocation) -> str:
+    """``"ask"`` of ``methodcaller("ask", "q", max_tokens=20)``, which calls a method of whatever it gets."""
+    values = context.project.values(call.node.func)
+    if not any(isinstance(value, External) and value.path == "operator.methodcaller" for value in values):
+        return ""
+    names = constants(call.arguments[0].var) if call.arguments else None
+    return str(names[0]) if names and len(names) == 1 else ""
 
 
 def _name(node: cst.BaseExpression) -> str:
