@@ -21,7 +21,6 @@ from ..know.kinds import (
     External,
     Instance,
     Place,
-    SeqValue,
     Shape,
     Site,
     Unknown,
@@ -49,15 +48,15 @@ def plan(context: Context) -> None:
     known = facts(context)
     fed: dict[Site, None] = {}
     again = {message: rebuilt(context, known, message) for message in known.multiple}
-    for sequence, senders, place in known.places():
+    for _, senders, place in known.places():
         answers = answers_in(place.var)
         if is_entry(context, known, place):
             continue  # put in before, and seen to there
         if answers:
             fed.update(dict.fromkeys(shape.site for shape in answers))
-            _answer(context, known, sequence, place, answers, senders)
+            _answer(context, known, place, answers, senders)
         elif place.var is not None and any(value in known.multiple for value in place.var.values):
-            _calls(context, known, sequence, place, again, senders, fed)
+            _calls(context, known, place, again, senders, fed)
     for message, found in again.items():
         if found is None:
             expand(context, known, message)
@@ -100,7 +99,6 @@ _SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 def _answer(
     context: Context,
     known: Facts,
-    sequence: SeqValue | None,
     place: Place,
     answers: list[Shape],
     senders: set[Site],
@@ -126,7 +124,7 @@ def _answer(
     dumped = any(shape.form != "object" for shape in answers) or not all(
         isinstance(v, Shape) or v in others for v in place.var.values
     )
-    dicts = dumped or known.wants_dicts(sequence)
+    dicts = dumped or known.wants_dicts_at(place)
     if dumped:
         _undump(context, value, place.module, answers, sites)
     if dicts and any(site.method != "create" for site in sites):
@@ -207,11 +205,14 @@ def output(base: cst.BaseExpression, dicts: bool) -> cst.BaseExpression:
 # -- putting several items where one message was -----------------------------------------
 
 
+_ONCE = "put"  # the list there may be one of several: what is put into it is the same
+
+
 def put(context: Context, place: Place, items: Items, sites: set[Site], code: str) -> None:
     """At ``place``, put the list that ``items`` makes of the updated value instead of the value."""
     node, module = place.node, place.module
     if isinstance(node, cst.Call):
-        context.edit(node, module, sites, lambda o, u: _extend(u, items), code)
+        context.edit(node, module, sites, lambda o, u: _extend(u, items), code, key=_ONCE)
         return
     assert isinstance(node, cst.Element)
     holder = module.parents.get(node)
@@ -221,7 +222,7 @@ def put(context: Context, place: Place, items: Items, sites: set[Site], code: st
             assert isinstance(updated, cst.List)
             return items(updated.elements[0].value)
 
-        context.edit(holder, module, sites, whole, code)
+        context.edit(holder, module, sites, whole, code, key=_ONCE)
         return
 
     def starred(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
@@ -239,7 +240,7 @@ def put(context: Context, place: Place, items: Items, sites: set[Site], code: st
             return cst.FlattenSentinel([*parts[:-1], parts[-1].with_changes(comma=updated.comma)])
         return cst.StarredElement(value, comma=updated.comma)
 
-    context.edit(node, module, sites, starred, code)
+    context.edit(node, module, sites, starred, code, key=_ONCE)
 
 
 def _is_joined(module: Module, holder: cst.List) -> bool:
@@ -294,7 +295,6 @@ def _unindented(holder: cst.List, value: cst.BaseExpression) -> cst.BaseExpressi
 def _calls(
     context: Context,
     known: Facts,
-    sequence: SeqValue | None,
     place: Place,
     again: dict[DictValue, Rebuilt | None],
     senders: set[Site],
@@ -317,7 +317,7 @@ def _calls(
         sites = senders | answer.sites
         answer.remove(context, sites)
         root = renamed(context, answer.root, answer.module)
-        dicts = known.wants_dicts(sequence) or answer.is_typed
+        dicts = known.wants_dicts_at(place) or answer.is_typed
         dicts = dicts and all(site.method == "create" for site in answer.sites)
         made = output(root, dicts)
         for node in answer.returned:

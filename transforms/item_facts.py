@@ -265,6 +265,17 @@ class Facts:
             for value in self._elements(sequence)
         )
 
+    def wants_dicts_at(self, place: Place) -> bool:
+        """Whether one of the lists that something is put into at ``place`` wants dicts."""
+        return any(map(self.wants_dicts, self._lists.get(place.node, ())))
+
+    @cached_property
+    def _lists(self) -> dict[cst.CSTNode, list[SeqValue | None]]:
+        found: dict[cst.CSTNode, list[SeqValue | None]] = {}
+        for sequence, _, place in self.places():
+            found.setdefault(place.node, []).append(sequence)
+        return found
+
     def wants_dicts(self, sequence: SeqValue | None) -> bool:
         """Whether the list is declared to hold dicts, or is dumped, so that objects would not do."""
         if sequence is None:
