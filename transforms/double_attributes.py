@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ..know import modules as syntax
+from . import double_finish
 from .double_edits import (
     FINISH,
     USAGE,
     has_others,
     is_empty,
     items_of,
-    keywords_of,
     new_string,
     only,
     onto,
@@ -21,6 +21,7 @@ from .double_edits import (
     set_fields,
     set_parsed,
 )
+from .double_forms import keywords_of
 from .double_names import IDLE, MOCKS
 from .double_specs import has_spec
 from .double_trees import binding, written_out
@@ -83,10 +84,30 @@ class Attributes:
         elif path == ("finish_reason",) and isinstance(parent, cst.AssignTarget):
             assign = self._module.parents.get(parent)
             value = assign.value if isinstance(assign, cst.Assign) else None
-            if isinstance(value, cst.SimpleString) and FINISH.get(str(value.evaluated_value)) == "completed":
+            if (
+                isinstance(value, cst.SimpleString)
+                and FINISH.get(str(value.evaluated_value)) == "completed"
+                and double_finish.agree(self._shapes, value, self._calls_beside(choices))
+            ):
                 self._shapes.known.add(choices)
                 self._shapes.edit(node, onto("status", 3))
                 self._shapes.edit(value, new_string("completed"))
+
+    def _calls_beside(self, choices: cst.Attribute) -> cst.BaseExpression | None:
+        """What the tool calls of the same mock are set to: ``mock.choices[0].message.tool_calls = X``."""
+        whole = self._module.tree.code_for_node(choices)
+        found: cst.BaseExpression | None = None
+        for node in syntax.walk(self._module.function(choices) or self._module.tree):
+            match node:
+                case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() as target)], value=value):
+                    path, other = path_of(target)
+                    if other is None or path != ("message", "tool_calls"):
+                        continue
+                    if self._module.tree.code_for_node(other) == whole:
+                        found = value
+                case _:
+                    continue
+        return found
 
     def _is_like_a_class(self, target: cst.Attribute) -> bool:
         """Whether the mock whose attribute is set has nothing but what is set, or what a class has."""

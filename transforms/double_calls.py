@@ -14,17 +14,8 @@ import libcst as cst
 
 from ..know import modules as syntax
 from ..know.kinds import Const, Function
-from .double_edits import (
-    Keywords,
-    as_item,
-    call_with,
-    has_others,
-    is_call,
-    is_empty,
-    keywords_of,
-    new_name,
-    new_string,
-)
+from .double_edits import as_item, has_others, is_call, is_empty, new_name, new_string
+from .double_forms import Keywords, call_with, keywords_of
 from .double_trees import assigned_through, binding, is_read, uses
 from .snippets import expr
 

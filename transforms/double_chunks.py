@@ -12,7 +12,8 @@ import libcst as cst
 from ..decide.plan import Apply, Replacement
 from ..know import modules as syntax
 from ..know.kinds import Kind
-from .double_edits import Keywords, attribute_set, has_others, is_empty, path_of, set_fields
+from .double_edits import attribute_set, has_others, is_empty, path_of, set_fields
+from .double_forms import Keywords
 from .double_streams import end_of, may_say_nothing, says_nothing, type_of
 from .snippets import expr, is_simple
 

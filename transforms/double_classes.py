@@ -17,7 +17,7 @@ from ..know.kinds import Class, Const, External, Value
 from ..know.modules import Module
 from . import double_selves
 from .context import Context
-from .double_edits import DROPPED, USAGE, Keywords, new_name, only, text_of
+from .double_edits import DROPPED, USAGE, new_name, only, text_of
 from .double_fields import (
     assigned,
     classes_of,
@@ -33,6 +33,7 @@ from .double_fields import (
     text_field,
     text_parameter,
 )
+from .double_forms import NAMESPACE, Keywords, keywords_of
 from .double_shapes import Shapes
 from .snippets import fill, spells_none
 
@@ -136,6 +137,8 @@ class Fakes:
         if not isinstance(node, cst.Call):
             return None
         own = self._own(node)
+        if self.shapes.maker(node) == NAMESPACE:
+            return keywords_of(node)
         if own is None:
             if not self._is_namespace(node):
                 return None

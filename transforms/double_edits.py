@@ -8,9 +8,9 @@ import libcst as cst
 
 from ..decide.plan import Replacement
 from ..know.modules import Module
-from .snippets import TIGHT, expr, operand, spells_none, string
+from .double_forms import Keywords, alike, call_with, keywords_of, laid_out, typed_dict
+from .snippets import expr, operand, spells_none, string
 
-Keywords = dict[str, cst.BaseExpression]
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 # What the finish reason of a double says about the new answer.
 FINISH = {
@@ -45,12 +45,6 @@ def or_empty(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     """``text_of`` as an edit of a content that may be None."""
     assert isinstance(updated, cst.BaseExpression)
     return text_of(updated, may_be_none=True)
-
-
-def keywords_of(node: cst.CSTNode) -> Keywords:
-    if not isinstance(node, cst.Call):
-        return {}
-    return {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
 
 
 def only(node: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -114,6 +108,8 @@ def onto(name: str, levels: int) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CST
 def rename_keywords(names: dict[str, str]) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)
+        if typed_dict(updated) is not None:
+            return call_with(updated, {names.get(n, n): value for n, value in keywords_of(updated).items()})
         args = [
             arg.with_changes(keyword=cst.Name(names.get(arg.keyword.value, arg.keyword.value)))
             if arg.keyword is not None
@@ -123,23 +119,6 @@ def rename_keywords(names: dict[str, str]) -> Callable[[cst.CSTNode, cst.CSTNode
         return updated.with_changes(args=args)
 
     return apply
-
-
-def call_with(node: cst.Call, keywords: Keywords) -> cst.Call:
-    """``node`` with other keywords, on one line or one to a line as it was."""
-    first = node.args[0] if node.args else None
-    space = node.whitespace_before_args
-    broken = isinstance(space, cst.ParenthesizedWhitespace)
-    comma = cst.Comma(whitespace_after=space if broken else cst.SimpleWhitespace(" "))
-    args = [
-        cst.Arg(value, keyword=cst.Name(name), equal=TIGHT, comma=comma) for name, value in keywords.items()
-    ]
-    if args and first is not None:
-        last = node.args[-1]
-        args[-1] = args[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
-    elif args:
-        args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return node.with_changes(args=args)
 
 
 def lone_message(may_be_none: bool) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
@@ -218,9 +197,13 @@ def no_choices(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 
 
 def flat(
-    reads_output: bool, may_be_none: bool, calls_may_be_none: bool, needs_items: bool = False
+    reads_output: bool,
+    may_be_none: bool,
+    calls_may_be_none: bool,
+    finish: Keywords,
+    needs_items: bool = False,
 ) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
-    """One namespace for the response, its choice and its message."""
+    """One namespace for the response, its choice and its message; ``finish`` says how it ended."""
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)
@@ -229,24 +212,23 @@ def flat(
             if name == "choices":
                 choice = only(value)
                 assert choice is not None
-                inner = of_choice(updated, keywords_of(choice), reads_output, may_be_none, calls_may_be_none)
+                inner = of_choice(keywords_of(choice), reads_output, may_be_none, calls_may_be_none) | finish
                 if needs_items and is_empty(inner.get("output", cst.List([]))):
-                    message = cst.Arg(expr('"message"'), keyword=cst.Name("type"), equal=TIGHT)
-                    inner["output"] = cst.List([cst.Element(cst.Call(updated.func, [message]))])
+                    message = alike(updated, {"type": expr('"message"')})
+                    inner["output"] = cst.List([cst.Element(message)])
                 found.update(inner)
             elif name == "created":
                 found["created_at"] = value
             elif name not in DROPPED:
                 found[name] = value
-        return call_with(updated, found)
+        made = call_with(updated, found)
+        return laid_out(made) if finish else made
 
     return apply
 
 
-def of_choice(
-    maker: cst.Call, choice: Keywords, reads_output: bool, may_be_none: bool, calls_may_be_none: bool
-) -> Keywords:
-    """What a choice and its message say of the answer; ``maker`` calls what the double is made with."""
+def of_choice(choice: Keywords, reads_output: bool, may_be_none: bool, calls_may_be_none: bool) -> Keywords:
+    """What a choice and its message say of the answer."""
     found: Keywords = {}
     message = keywords_of(choice["message"])
     if "content" in message:
@@ -258,15 +240,6 @@ def of_choice(
         found["output"] = output_of(calls, calls_may_be_none)
     elif calls is not None or reads_output:
         found["output"] = cst.List([])
-    finish = choice.get("finish_reason")
-    if isinstance(finish, cst.SimpleString):
-        reason = str(finish.evaluated_value)
-        found["status"] = string(FINISH[reason], finish)
-        if reason in REASON:
-            why = cst.Arg(string(REASON[reason], finish), keyword=cst.Name("reason"), equal=TIGHT)
-            found["incomplete_details"] = cst.Call(maker.func, [why])
-        else:
-            found["incomplete_details"] = cst.Name("None")
     return found
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from .double_edits import FINISH, REASON, USAGE, Keywords, call_with, is_empty, keywords_of, only
+from .double_edits import FINISH, REASON, USAGE, is_empty, only
+from .double_forms import Keywords, call_with, keywords_of
 from .listing import append
 from .snippets import TIGHT, entry, expr, key_of, string
 
@@ -189,6 +190,12 @@ def _are_calls(node: cst.BaseExpression | None) -> bool:
 def content_of(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The text in a dict that ``is_answer``."""
     return _value(_value(only(_value(node, "choices") or node), "message"), "content")
+
+
+def ending_of(node: cst.BaseExpression) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None]:
+    """The finish reason, and the calls, in a dict that ``is_answer``."""
+    choice = only(_value(node, "choices") or node)
+    return _value(choice, "finish_reason"), _value(_value(choice, "message"), "tool_calls")
 
 
 def parts_of(node: cst.BaseExpression) -> list[cst.CSTNode]:

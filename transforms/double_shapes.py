@@ -15,18 +15,15 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
-from . import double_chunks, double_names, double_routes, double_specs
+from . import double_chunks, double_finish, double_names, double_routes, double_specs
 from .context import Context
 from .double_attributes import Attributes
 from .double_calls import Calls
 from .double_edits import (
-    FINISH,
     REASON,
     USAGE,
-    Keywords,
     flat,
     is_empty,
-    keywords_of,
     lone_message,
     new_name,
     no_choices,
@@ -35,7 +32,8 @@ from .double_edits import (
     rename_keywords,
     to_message,
 )
-from .double_models import answer, content_of, is_answer, model, parts_of, usage
+from .double_forms import NAMESPACE, Keywords, inside, is_bag, is_type, keywords_of, type_name, typed_dict
+from .double_models import answer, content_of, ending_of, is_answer, model, parts_of, usage
 from .double_streams import event_of
 from .double_trees import binding, written_out
 from .history import is_fed
@@ -43,7 +41,7 @@ from .tested import at
 
 _MOCKS = ("MagicMock", "Mock", "NonCallableMock")
 _MAKERS = frozenset(
-    {"types.SimpleNamespace", "argparse.Namespace"}
+    {NAMESPACE, "argparse.Namespace"}
     | {
         f"{package}.{name}"
         for package in ("unittest.mock", "mock", "pytest_mock.MockerFixture()")
@@ -95,7 +93,7 @@ class Shapes:
         self.calls.plan()
         double_names.plan(self)
         for call in self.module.of(cst.Call):
-            if any(arg.keyword is not None and arg.keyword.value == "choices" for arg in call.args):
+            if "choices" in keywords_of(call):
                 self._written_out(call)
         for call in self.module.of(cst.Call):
             if call not in self._trees and not self.gone.intersection(self.module.ancestors(call)):
@@ -128,9 +126,20 @@ class Shapes:
 
     def maker(self, node: cst.CSTNode) -> str | None:
         """The path of what makes a double, if ``node`` calls such a thing with keywords only."""
-        if not isinstance(node, cst.Call) or any(arg.keyword is None for arg in node.args):
+        if not isinstance(node, cst.Call):
+            return None
+        if typed_dict(node) is not None:
+            holder = self.module.parents.get(node)
+            if isinstance(holder, cst.Call) and holder.func is node:
+                return None  # the class of the double around it
+            named = type_name(node)
+            values = self.context.project.values(named) if named is not None else ()
+            return NAMESPACE if any(map(is_type, values)) else None
+        if any(arg.keyword is None for arg in node.args):
             return None
         for value in self.context.project.values(node.func):
+            if is_bag(value):
+                return NAMESPACE
             if isinstance(value, External) and (
                 value.path in _MAKERS or value.path.startswith("openai.types.")
             ):
@@ -203,7 +212,7 @@ class Shapes:
         choice = only(keywords["choices"])
         if choice is None and is_empty(keywords["choices"]) and not path.startswith("openai."):
             if not keywords.keys() - _RESPONSE_KEYS and self.asks_choices(node):
-                self.known.update(inner for arg in node.args for inner in syntax.walk(arg))
+                self.known.update(inside(node))
                 self.edit(node, no_choices)
             return
         if "delta" in keywords_of(choice or node):
@@ -213,7 +222,7 @@ class Shapes:
         if choice is None or not isinstance(message, cst.Name) or message.value not in self._messages(node):
             self._whole(node, node, path)
         elif not keywords.keys() - {"choices"} and not keywords_of(choice).keys() - {"message", "index"}:
-            self.known.update(arg for arg in node.args)
+            self.known.update(inside(node))
             self.edit(node, to_message)
 
     def _whole(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
@@ -223,7 +232,7 @@ class Shapes:
         edit = self.response_of(tree, path)
         if edit is None:
             return False
-        self.known.update(inner for arg in node.args for inner in syntax.walk(arg))
+        self.known.update(inside(node))
         self.edit(node, edit if tree is node else lambda o, u: edit(tree, tree))
         return True
 
@@ -241,9 +250,11 @@ class Shapes:
             return None
         inner = keywords_of(choice)
         message = inner.get("message")
-        if message is None or inner.keys() - _CHOICE_KEYS or not self._finish_is_known(inner):
+        if message is None or inner.keys() - _CHOICE_KEYS:
             return None
         parts = keywords_of(message)
+        if not double_finish.is_known(self, inner, parts):
+            return None
         calls = parts.get("tool_calls")
         if self.maker(message) is None or parts.keys() - _MESSAGE_KEYS:
             return None
@@ -256,8 +267,11 @@ class Shapes:
             calls_may_be_none = calls is not None and self.calls.may_be_none(calls)
             if needs_items and calls_may_be_none:
                 return None
-            return flat(self.reads_output, may_be_none, calls_may_be_none, needs_items)
+            finish = double_finish.status(self, inner, tree)
+            return flat(self.reads_output, may_be_none, calls_may_be_none, finish, needs_items)
         if calls is not None and not isinstance(calls, cst.List) and not is_empty(calls):
+            return None
+        if not isinstance(inner.get("finish_reason", cst.SimpleString('"stop"')), cst.SimpleString):
             return None
         self.needs(self._model_names(inner, parts), choice)
         return model(may_be_none, self.reads_finish)
@@ -305,16 +319,15 @@ class Shapes:
         )
         if not is_model or not isinstance(made, cst.Name) or not is_answer(given):
             return False
+        finish, calls = ending_of(given)
+        if finish is not None and self.reads_finish and not double_finish.agree(self, finish, calls):
+            return False
         self.edit(made, new_name("Response"))
         self.known.add(node)
         self.known.update(parts_of(given))
         self.edit(given, answer(self.may_be_none(content_of(given))))
         self.needs(("Response",), node)
         return True
-
-    def _finish_is_known(self, keywords: Keywords) -> bool:
-        finish = keywords.get("finish_reason")
-        return finish is None or (isinstance(finish, cst.SimpleString) and finish.evaluated_value in FINISH)
 
     def _usage_model(self, node: cst.Call) -> None:
         """``CompletionUsage(...)`` of the SDK: the details are not optional any more."""

@@ -7,7 +7,8 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..know.kinds import Const, Kind
 from .context import Context
-from .double_edits import Keywords, call_with, is_empty, keywords_of, only
+from .double_edits import is_empty, only
+from .double_forms import Keywords, call_with, keywords_of
 from .snippets import expr
 
 _CHUNK = frozenset({"choices", "id", "created", "model", "object", "usage"})

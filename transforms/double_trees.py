@@ -7,15 +7,16 @@ it, and the lines that made the parts are gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
 
 from ..know import modules as syntax
 from ..know.modules import Module
-from .double_edits import Keywords, has_others, keywords_of, only
-from .snippets import TIGHT
+from .double_edits import has_others, only
+from .double_forms import Keywords, alike, call_with, keywords_of, typed_dict
+from .snippets import TIGHT, key_of
 
 Maker = Callable[[cst.CSTNode], str | None]
 # The fields through which an answer is put together.
@@ -51,9 +52,13 @@ class _Unclear(Exception):
 
 
 def _out(module: Module, node: cst.Call, maker: Maker, tree: Tree, depth: int) -> cst.Call:
+    fields = typed_dict(node)
+    held: Sequence[cst.Arg | cst.DictElement] = node.args
+    if fields is not None:
+        held = [element for element in fields.elements if isinstance(element, cst.DictElement)]
     args = []
-    for arg in node.args:
-        name = arg.keyword.value if arg.keyword is not None else ""
+    for arg in held:
+        name = _name_of(arg)
         value = arg.value
         if name == "choices":
             choice = only(value)
@@ -65,9 +70,19 @@ def _out(module: Module, node: cst.Call, maker: Maker, tree: Tree, depth: int) -
         elif name in _JOINED:
             value = _part(module, value, maker, tree, depth)
         args.append(arg if value is arg.value else arg.with_changes(value=value))
-    if all(new is old for new, old in zip(args, node.args, strict=True)):
+    if all(new is old for new, old in zip(args, held, strict=True)):
         return node
+    if fields is not None:
+        made = node.deep_replace(fields, fields.with_changes(elements=args))
+        assert isinstance(made, cst.Call)
+        return made
     return node.with_changes(args=args)
+
+
+def _name_of(field: cst.Arg | cst.DictElement) -> str:
+    if isinstance(field, cst.DictElement):
+        return key_of(field) or ""
+    return field.keyword.value if field.keyword is not None else ""
 
 
 def _part(
@@ -204,9 +219,11 @@ def _with_fields(call: cst.Call, fields: dict[tuple[str, ...], cst.BaseExpressio
         held = keywords.get(name)
         if held is not None and not isinstance(held, cst.Call):
             raise _Unclear
-        keywords[name] = _with_fields(held or cst.Call(call.func), inner)
+        keywords[name] = _with_fields(held or alike(call, {}), inner)
     if not fields:
         return call
+    if typed_dict(call) is not None:
+        return call_with(call, keywords)
     args = [
         cst.Arg(
             value,
