@@ -25,6 +25,9 @@ def value_of(place: Place) -> cst.BaseExpression | None:
 def is_entry(context: Context, known: Facts, place: Place) -> bool:
     """Whether what is put into a list was in one before: ``[messages[0]] + ...``, ``for m in messages``."""
     if isinstance(place.node, (cst.ListComp, cst.GeneratorExp)):
+        own = _own_loop(place.node)
+        if own is not None:
+            return _is_history(context, known, own.iter)
         return _is_taken_from(context, known, place.node.elt, place.module)
     value = value_of(place)
     return value is not None and _is_taken_from(context, known, value, place.module)
@@ -49,10 +52,25 @@ def _is_taken_from(context: Context, known: Facts, node: cst.BaseExpression, mod
             return False
 
 
+def _own_loop(node: cst.ListComp | cst.GeneratorExp) -> cst.CompFor | None:
+    """The loop of ``[m for m in messages if ...]`` whose elements it keeps; its ``m`` is nobody else's."""
+    found: cst.CompFor | None = None
+    loop: cst.CompFor | None = node.for_in
+    while loop is not None:
+        if isinstance(node.elt, cst.Name) and node.elt.value in _bound(loop):
+            found = loop if isinstance(loop.target, cst.Name) else None
+        loop = loop.inner_for_in
+    return found
+
+
 def _bound(loop: cst.For | cst.CompFor) -> set[str]:
     return {loop.target.value} if isinstance(loop.target, cst.Name) else set(bound_by(loop))
 
 
 def _is_history(context: Context, known: Facts, node: cst.BaseExpression) -> bool:
+    """Whether ``node`` is a list in which answers are items already, or that has none."""
     values = context.project.values(node)
-    return bool(values) and all(isinstance(value, SeqValue) and value in known.senders for value in values)
+    return bool(values) and all(
+        isinstance(value, SeqValue) and (value in known.senders or not known.holds_answers(value))
+        for value in values
+    )

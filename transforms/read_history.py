@@ -13,6 +13,7 @@ from ..know.kinds import DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module
 from .actions import rename_key
 from .context import Context
+from .history_cuts import positions
 from .history_looks import counts, cuts, searches
 from .item_facts import ANSWERS, STORES, Facts, Form, facts, poured_answers
 
@@ -78,10 +79,10 @@ def hold_object(context: Context, node: cst.CSTNode, module: Module, sites: set[
 
 
 def _list(context: Context, known: Facts, sequence: SeqValue, sites: set[Site]) -> None:
-    for node, module in cuts(context, sequence):
-        hold_read(context, node, module, sites)
-    if known.holds_answers(sequence):
-        for node, module in counts(context, sequence):
+    same = {node for node, _ in positions(context, known, sequence)}
+    looks = [*cuts(context, sequence), *(counts(context, sequence) if known.holds_answers(sequence) else ())]
+    for node, module in looks:
+        if node not in same:
             hold_read(context, node, module, sites)
     for node, module in searches(context, sequence):
         detail = f"`{context.source(node, module)}` looks for an answer, which is several items now"
