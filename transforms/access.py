@@ -326,8 +326,12 @@ def _pours(context: Context, call: cst.Call, name: str, shapes: list[Shape]) -> 
     What becomes of a message that is made a dict and sent, the rules for histories know.
     """
     if name == "dict":
+        module = context.module_of(call)
         made = context.project.values(call)
         sent = any(value in history.element.values for history in facts(context).senders for value in made)
+        # Under a name it is read, changed and shown as a dict, and an answer is none.
+        put = isinstance(module.parents.get(call), cst.Element) or facts(context).is_added(call, module)
+        sent = sent and put and len(call.args) == 1
         return any(shape.kind in STRUCTURAL - ({Kind.MESSAGE} if sent else set()) for shape in shapes)
     return any(
         isinstance(value, Method) and isinstance(value.owner, DictValue) and value.name == "update"

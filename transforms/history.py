@@ -33,6 +33,7 @@ from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import annotate_list, expand
 from .listing import append
 from .messages import are_untold
+from .poured import looks
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
 from .snippets import atom, attribute, expr, keyword
@@ -61,6 +62,7 @@ def plan(context: Context) -> None:
         if found is None:
             expand(context, known, message)
     _hold_copies(context, known)
+    _hold_looks(context, known)
     for bond in known.bonds():
         context.plan.bind(bond)
     _bind_untold(context, fed)
@@ -80,6 +82,20 @@ def _hold_copies(context: Context, known: Facts) -> None:
             text = context.source(message.node, message.module)
             detail = f"`{text}` is made of an answer, whose keys change"
             context.unsafe(message.node, message.module, sites | made, "MR208", detail)
+
+
+def _hold_looks(context: Context, known: Facts) -> None:
+    """``dict((k, v) for k, v in messages[-1].items())``: all keys of ``dict(message)``, an item now."""
+    for sequence, senders in known.senders.items():
+        for value in [value for var in (sequence.element, *sequence.items.values()) for value in var.values]:
+            made = {shape.site for shape in poured_answers(value)} if isinstance(value, DictValue) else None
+            if not made or not isinstance(value, DictValue):
+                continue
+            places = [(place.node, place.module) for place in value.others]
+            for node, module in [*looks(context, value), *places]:
+                text = context.source(node, module)
+                detail = f"the keys of `{text}`, an answer in the history, change"
+                context.unsafe(node, module, senders | made, "MR208", detail)
 
 
 def _bind_untold(context: Context, fed: dict[Site, None]) -> None:
