@@ -26,17 +26,18 @@ from ..know.kinds import (
     Unknown,
     Value,
 )
-from ..know.modules import Module
+from ..know.modules import Module, walk
+from .built_up import annotate_list
 from .context import Context
 from .entries import is_entry, value_of
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
-from .items import annotate_list, expand
+from .items import expand
 from .listing import append
 from .messages import are_untold
 from .poured import looks
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
-from .snippets import atom, attribute, expr, keyword
+from .snippets import atom, attribute, expr, keyword, parenthesized
 from .splice import dedented
 
 Items = Callable[[cst.BaseExpression], cst.BaseExpression]  # a value -> the list that takes its place
@@ -322,12 +323,13 @@ def _calls(
         value for value in place.var.values if isinstance(value, DictValue) and value in known.multiple
     ]
     value = value_of(place)
-    if not only(place.var, known.multiple) or value is None:
+    listed = isinstance(place.node, (cst.ListComp, cst.GeneratorExp)) and isinstance(place.node.elt, cst.Call)
+    if not only(place.var, known.multiple) or (value is None and not listed):
         text = context.source(place.node, place.module)
         context.manual(place.node, place.module, senders, "MR506", f"`{text}` adds calls and other messages")
         return
     found = [again[message] for message in messages]
-    if len(found) == 1 and found[0] is not None:
+    if len(found) == 1 and found[0] is not None and not listed:
         answer = found[0]
         fed.update(dict.fromkeys(answer.sites))
         sites = senders | answer.sites
@@ -344,7 +346,26 @@ def _calls(
         return
     for message in messages:
         again[message] = None  # several meet here: each is written out
+    if listed:
+        context.edit(place.node, place.module, senders, _item_by_item, "MR213")
+        return
     put(context, place, _as_items, senders, "MR213")
+
+
+def _item_by_item(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    """``[made(m) for m in messages]`` -> ``[item for m in messages for item in made(m)]``."""
+    assert isinstance(updated, (cst.ListComp, cst.GeneratorExp))
+    used = {node.value for node in walk(updated) if isinstance(node, cst.Name)}
+    name = cst.Name(next(name for name in ("item", "one", "part", "entry_") if name not in used))
+    space = cst.SimpleWhitespace(" ")
+    made = parenthesized(updated.elt) if isinstance(updated.elt, cst.IfExp) else updated.elt
+    inner = cst.CompFor(name, made, whitespace_before=space)
+    return updated.with_changes(elt=name, for_in=_innermost(updated.for_in, inner))
+
+
+def _innermost(outer: cst.CompFor, inner: cst.CompFor) -> cst.CompFor:
+    below = outer.inner_for_in
+    return outer.with_changes(inner_for_in=inner if below is None else _innermost(below, inner))
 
 
 def _as_items(updated: cst.BaseExpression) -> cst.BaseExpression:

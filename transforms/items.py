@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know.heap import is_text
-from ..know.kinds import Const, DictValue, Site
-from ..know.modules import Module
+from ..know.kinds import Const, DictValue
+from .built_up import annotate_list, build_up, is_built_up
 from .call_lists import is_empty
 from .context import WRITES, Context, is_none
 from .item_facts import Facts
@@ -37,6 +37,12 @@ def expand(context: Context, known: Facts, message: DictValue) -> None:
         )
         return
     hows = {place.how for places in message.places.values() for place in places} - {"literal", "keyword"}
+    if hows == {"store"} and is_built_up(context, known, message):
+        if write_calls(context, message, sites):
+            build_up(context, message, _text(context, message), sites)
+        else:
+            context.manual(node, module, sites, "MR506", "where these calls are made could not be found")
+        return
     if hows:
         later = "changed after it is made" if hows - _READS else "read as a dict"
         context.manual(node, module, sites, "MR506", f"an assistant message with calls is {later}")
@@ -177,16 +183,3 @@ def _laid_out(like: cst.Dict, elements: list[cst.BaseElement]) -> cst.List:
 
 def _in_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-
-
-def annotate_list(context: Context, returned: cst.CSTNode, module: Module, sites: set[Site]) -> None:
-    """``-> dict`` of the function that returns the message says ``list[dict]`` now."""
-    function = module.function(returned)
-    if isinstance(function, cst.FunctionDef) and function.returns is not None:
-        node = function.returns.annotation
-
-        def listed(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-            assert isinstance(updated, cst.BaseExpression)
-            return expr("list[x]", x=updated)
-
-        context.edit(node, module, sites, listed, "MR213")
