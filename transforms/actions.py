@@ -14,6 +14,7 @@ from ..know.kinds import (
 from ..know.modules import Module, walk
 from .callees import other_taker, replaced_in_test
 from .context import WRITES, Context, Keyword
+from .folding import has_effect
 from .moved_limits import LIMITS, moving_lines
 from .snippets import string
 from .taken_out import parameters_beside
@@ -95,6 +96,11 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
     if lines := moving_lines(context, item):
         for line in lines:
             context.edit(line, place.module, sites, remove, action.code)
+        return
+    value = node.value if isinstance(node, (cst.Arg, cst.DictElement)) else None
+    if drop and action.code == "MR108" and value is not None and has_effect(context, value):
+        detail = f"`{context.source(value, place.module)}` would no longer run"
+        context.manual(node, place.module, sites, action.code, detail)
         return
     match place.how:
         case "keyword" if isinstance(node, cst.Arg):

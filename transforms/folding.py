@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from ..know.kinds import DUMPS, JSON_DUMPS, Function, Instance, Site, Super
+from ..know.kinds import DUMPS, JSON_DUMPS, Bound, Function, Instance, Site, Super
 from ..know.modules import Module, walk
 from .context import Context
 
@@ -24,6 +24,39 @@ def is_lost(
     text = context.source(node, module)
     context.manual(node, module, sites, code, f"`{text}` would no longer run: give what it returns a name")
     return True
+
+
+def has_effect(context: Context, node: cst.BaseExpression) -> bool:
+    """Whether it matters how often ``node`` runs: once is not the same as twice, or never."""
+    return any(_changes_something(context, part) or _runs_code(context, part) for part in walk(node))
+
+
+def _changes_something(context: Context, node: cst.CSTNode) -> bool:
+    match node:
+        case cst.Call(func=cst.Name(value=name)) if name in _LOOKS | _PURE:
+            return False
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in _METHODS | _PURE_METHODS:
+            return False
+        case cst.Call(func=func):
+            functions = [
+                callee.function if isinstance(callee, Bound) else callee
+                for callee in context.project.values(func)
+            ]
+            return not functions or not all(
+                isinstance(function, Function)
+                and not any(map(_does_something, walk(function.node.body)))
+                and not any(isinstance(part, _STATEMENTS) for part in walk(function.node.body))
+                for function in functions
+            )
+        case _:
+            return isinstance(node, (cst.Await, cst.NamedExpr, cst.Yield))
+
+
+_PURE = frozenset("int float bool max min round abs list tuple set sorted".split())
+_PURE_METHODS = frozenset(
+    "getenv strip lower upper title format join replace encode decode startswith endswith split".split()
+)
+_STATEMENTS = (cst.AugAssign, cst.Del, cst.Global, cst.Nonlocal, cst.AssignTarget)
 
 
 def _does_something(node: cst.CSTNode) -> bool:

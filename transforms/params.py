@@ -14,6 +14,7 @@ from ..know import models
 from ..know.kinds import Const, DictValue, External, Site
 from .actions import Action, act, remove
 from .context import Context, Keyword, Request
+from .folding import has_effect
 from .parameter import UNCHANGED, Parameter, is_or
 from .response_format import takes_verbosity, writes_text
 from .shared_dicts import shared_dicts
@@ -68,9 +69,9 @@ def _limit(parameter: Parameter) -> Action:
     low = [value for value in found or [] if isinstance(value, int) and 0 <= value < 16]
     if low:
         detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
-        return Action(
-            "MR102", "max_output_tokens", wrap=_at_least_16(parameter), hold="unsafe", detail=detail
-        )
+        wrap = _at_least_16(parameter)
+        action = Action("MR102", "max_output_tokens", wrap=wrap, hold="unsafe", detail=detail)
+        return once(parameter, action)
     if parameter.is_nothing:
         return Action("MR108", drop=True)
     return Action("MR101", "max_output_tokens")
@@ -102,7 +103,18 @@ def _effort(parameter: Parameter) -> Action:
     if parameter.omitted_elsewhere:
         detail = f"`{parameter.name}` can be NOT_GIVEN, which must not get into a dict"
         return Action("MR103", hold="manual", detail=detail)
-    return Action("MR103", "reasoning", wrap=optional('{"effort": value}', parameter))
+    return once(parameter, Action("MR103", "reasoning", wrap=optional('{"effort": value}', parameter)))
+
+
+def once(parameter: Parameter, action: Action) -> Action:
+    """``action``, unless it would write a value twice that must run once: ``kw.pop("effort", None)``."""
+    for place in parameter.places if parameter.may_be_none else ():
+        node = place.node
+        value = node.value if isinstance(node, (cst.Arg, cst.DictElement)) else None
+        if value is not None and has_effect(parameter.context, value):
+            text = parameter.context.source(value, place.module)
+            return Action(action.code, hold="manual", detail=f"`{text}` runs once: give what it gives a name")
+    return action
 
 
 def optional(template: str, parameter: Parameter) -> Callable[[cst.BaseExpression], cst.BaseExpression]:

@@ -15,6 +15,7 @@ from ..know.models import OMITTED
 from ..know.modules import Module
 from .actions import Action, act, rename_key
 from .context import Context, Keyword, constants, is_none
+from .folding import has_effect
 from .snippets import entry, expr, is_omitted, operand, spells_none
 from .splice import around, splice
 
@@ -240,6 +241,10 @@ def _argument(context: Context, site: Site, item: Keyword, verbosity: cst.BaseEx
         values = list(place.var.values) if place.var is not None else []
         none = any(isinstance(value, Const) for value in values)
         omitted = any(isinstance(value, External) for value in values)
+        node = place.node.value if isinstance(place.node, (cst.Arg, cst.DictElement)) else None
+        if omitted and node is not None and has_effect(context, node):
+            detail = f"`{context.source(node, place.module)}` runs once: give what it gives a name"
+            context.manual(place.node, place.module, [site], "MR105", detail)
         act(context, site, [item], Action("MR105", "text", wrap=_wrap(none, omitted, verbosity)))
 
 
