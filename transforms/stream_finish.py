@@ -10,7 +10,7 @@ import itertools
 import libcst as cst
 
 from ..know.kinds import Kind, Shape
-from ..know.modules import walk
+from ..know.modules import Module, walk
 from .finish import called, is_carrier, is_forced, is_test
 from .snippets import spells_none
 from .stream_parts import FILTERED, HAS_CALLS, INCOMPLETE, On, Reach
@@ -47,9 +47,20 @@ def is_only_asked(region: Region, node: cst.BaseExpression) -> bool:
         inside = region.node in module.ancestors(other)
         if inside and not (region.kind(other) is Kind.CHUNK_FINISH or _is_own(region, other)):
             return False
-        if not inside and not (is_test(context, other, module) or is_carrier(context, other, module)):
+        if not inside and not (is_test(context, other, module) or _is_carried(region, other, module)):
             return False
     return True
+
+
+def _is_carried(region: Region, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether the reason, or ``reason or "stop"``, only passes through."""
+    match module.parents.get(node):
+        case cst.BooleanOperation(left=left, operator=cst.Or(), right=cst.SimpleString()) as either if (
+            left is node
+        ):
+            return is_carrier(region.context, either, module)
+        case _:
+            return is_carrier(region.context, node, module)
 
 
 def _is_kept(region: Region, node: cst.BaseExpression) -> bool:
@@ -126,5 +137,8 @@ def _is_own(region: Region, node: cst.BaseExpression) -> bool:
             return True
         case cst.BooleanOperation(left=left):
             return keeps_itself(region, left)
+        case cst.Arg():  # the default of `getattr(choice, "finish_reason", reason)`, which never shows
+            call = region.module.parents[parent]
+            return isinstance(call, cst.Call) and region.kind(call) is Kind.CHUNK_FINISH
         case _:
             return False
