@@ -68,6 +68,10 @@ def plan(context: Context) -> None:
 
 def _parsed(context: Context, read: Read, sites: frozenset[Site]) -> None:
     if any(site.method == "create" for site in sites):
+        if all(site.method != "create" or site.also_parses for site in sites):
+            detail = "one call is of `create` or `parse`, and only `parse` gives this"
+            context.manual(read.whole, read.module, sites, "MR603", detail, "write two calls")
+            return
         text = context.source(read.whole, read.module)
         context.manual(
             read.whole, read.module, sites, "MR308", f"`{text}`: the answer of `create` is not parsed"

@@ -164,7 +164,11 @@ def _site(context: Context, site: Site) -> Iterable[DictValue]:
     if MODEL in kinds:
         if site.method == "create":
             detail = "`create` does not take a class: it raises TypeError today; use `parse`"
-            context.manual(first.node, first.module, [site], "MR603", detail)
+            step = ""
+            if site.also_parses:
+                detail = "one call is of `create` or `parse`, and only `parse` takes this class"
+                step = "write two calls"
+            context.manual(first.node, first.module, [site], "MR603", detail, step)
         elif kinds - {MODEL, NONE}:
             context.manual(first.node, first.module, [site], "MR603", "the format can be a class or a dict")
         else:

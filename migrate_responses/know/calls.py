@@ -241,6 +241,8 @@ class Calls(Binding):
             site.invocation.arguments.extend(more)
             if any(argument.keyword in ("stream", "**") for argument in more):
                 self._result(site, call)
+        if (method, site.method) == ("create", "parse"):
+            site.method = method  # of both, whichever is found first
         site.partials[call.inner] = None
         site.resources[resource] = None
 

@@ -327,6 +327,11 @@ class Site(Value):
         return only or self.node
 
     @property
+    def also_parses(self) -> bool:
+        """Whether this one call is at times of ``parse``: a site of both is one of ``create``."""
+        return self.method == "create" and any(resource.path[-1] == "parse" for resource in self.resources)
+
+    @property
     def apart(self) -> cst.BaseExpression | None:
         """The dict ``d`` of ``Thread(target=create, kwargs=d)``: other keywords are not the request's."""
         for argument in self.invocation.arguments:

@@ -23,9 +23,10 @@ ANSWERS: tuple[Rule, ...] = (
         "finish_reason kept as a value",
         UNSAFE,
         "`finish_reason` is logged, stored or returned as it is. Responses has no such word; on"
-        " request it becomes `status`, whose words differ (`completed`, `incomplete`).",
+        " request it is spelled out from `incomplete_details` and the calls in `output`, which"
+        " cannot tell each of the old words (`stop` after a forced call).",
         "log.info(answer.choices[0].finish_reason)",
-        "log.info(answer.status)",
+        'log.info("length" if answer.incomplete_details is not None else "stop")',
         RESPONSE,
         step="check who reads it, then use --unsafe-fixes",
     ),
