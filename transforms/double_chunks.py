@@ -13,8 +13,10 @@ from ..decide.plan import Apply, Replacement
 from ..know import modules as syntax
 from ..know.kinds import Kind
 from .double_edits import attribute_set, has_others, is_empty, path_of, set_fields
+from .double_fields import assigned
 from .double_forms import Keywords
-from .double_streams import end_of, may_say_nothing, says_nothing, type_of
+from .double_streams import LAST, NOTHING, Reads, end_of, may_say_nothing, says_nothing, type_of
+from .double_trees import binding
 from .snippets import expr, is_simple
 
 if TYPE_CHECKING:
@@ -44,6 +46,19 @@ def plan(shapes: Shapes) -> None:
     for lines in chunks.values():
         if ("delta", "content") in lines:
             _chunk(shapes, lines)
+    for node in module.of(cst.Assign):
+        match node:
+            case cst.Assign(
+                targets=[
+                    cst.AssignTarget(
+                        target=cst.Attribute(value=cst.Name() as name, attr=cst.Name(value="choices"))
+                    )
+                ],
+                value=value,
+            ) if is_empty(value) and shapes.is_streamed(node):
+                _without_choices(shapes, node, name)
+            case _:
+                continue
 
 
 def _chunk(shapes: Shapes, lines: dict[tuple[str, ...], cst.Assign]) -> None:
@@ -53,14 +68,19 @@ def _chunk(shapes: Shapes, lines: dict[tuple[str, ...], cst.Assign]) -> None:
     known = {("delta", "content"), ("finish_reason",)}
     if any(path not in known and not (path in _IDLE and _is_idle(path, at)) for path, at in lines.items()):
         return
-    if shapes.kinds & {Kind.USAGE, Kind.DELTA_CALLS}:
-        return
+    reads = shapes.streams
     ends = reason is not None and not is_empty(reason)
+    if Kind.DELTA_CALLS in reads.kinds:
+        return
+    if reads.usage and not (
+        reads.asks_usage and _has_no_usage(shapes, content) and not _tells_end(reads, ends)
+    ):
+        return
     if ends and Kind.CHUNK_FINISH in shapes.kinds and not isinstance(reason, cst.SimpleString):
         return
     fields: Keywords
     if says_nothing(content.value):
-        kind = end_of(reason if isinstance(reason, cst.SimpleString) else None)
+        kind = NOTHING if reads.usage else end_of(reason if isinstance(reason, cst.SimpleString) else None)
         fields = {"type": expr(f'"{kind}"')}
     elif ends and Kind.CHUNK_FINISH in shapes.kinds:
         return
@@ -77,6 +97,76 @@ def _chunk(shapes: Shapes, lines: dict[tuple[str, ...], cst.Assign]) -> None:
         shapes.known.update(syntax.walk(at))
     shapes.remove(gone, content)
     shapes.edit(_line(shapes, content), _set(fields))
+
+
+def _tells_end(reads: Reads, ends: bool) -> bool:
+    """Whether a chunk ends the stream for a program that asks for that."""
+    return ends and Kind.CHUNK_FINISH in reads.kinds
+
+
+def _usages(shapes: Shapes, owner: str, beside: cst.CSTNode) -> list[cst.Attribute]:
+    """Where the usage of the mock ``owner`` is named, in the function around ``beside``."""
+    module = shapes.module
+    return [
+        node
+        for node in syntax.walk(module.function(beside) or module.tree)
+        if isinstance(node, cst.Attribute)
+        and node.attr.value == "usage"
+        and isinstance(node.value, cst.Name)
+        and node.value.value == owner
+    ]
+
+
+def _is_none(shapes: Shapes, node: cst.Attribute) -> bool:
+    """Whether ``node`` is set to None there."""
+    target = shapes.module.parents.get(node)
+    assign = shapes.module.parents.get(target) if isinstance(target, cst.AssignTarget) else None
+    return isinstance(assign, cst.Assign) and is_empty(assign.value)
+
+
+def _has_no_usage(shapes: Shapes, content: cst.Assign) -> bool:
+    """Whether the mock of a text says that it has no usage: else it makes one up."""
+    owner: cst.BaseExpression = content.targets[0].target
+    while isinstance(owner, (cst.Attribute, cst.Subscript)):
+        owner = owner.value
+    found = _usages(shapes, owner.value, content) if isinstance(owner, cst.Name) else []
+    return bool(found) and all(_is_none(shapes, node) for node in found)
+
+
+def _without_choices(shapes: Shapes, node: cst.Assign, name: cst.Name) -> None:
+    """``chunk.choices = []``, and perhaps ``chunk.usage.total_tokens = 7``: the end of a stream."""
+    reads = shapes.streams
+    found = _usages(shapes, name.value, node)
+    if not reads.usage:
+        found = []
+    elif not reads.asks_usage or not found or not _is_mock(shapes, name):
+        return
+    counted = [use for use in found if not _is_none(shapes, use)]
+    if counted and (len(counted) != len(found) or Kind.CHUNK_FINISH in reads.kinds):
+        return
+    for use in counted:
+        target = shapes.module.parents.get(use)
+        if isinstance(target, cst.AssignTarget):
+            assign = shapes.module.parents.get(target)
+            if not isinstance(assign, cst.Assign) or shapes.may_be_none(assign.value):
+                return
+    shapes.known.update(syntax.walk(node))
+    kind = LAST if counted else NOTHING
+    shapes.edit(node, assigned("type", expr(f'"{kind}"')))
+    for use in counted:
+        shapes.edit(use, _of_response)
+
+
+def _of_response(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    """``chunk.usage`` -> ``event.response.usage``."""
+    assert isinstance(updated, cst.Attribute)
+    return updated.with_changes(value=cst.Attribute(updated.value, cst.Name("response")))
+
+
+def _is_mock(shapes: Shapes, name: cst.Name) -> bool:
+    """Whether a name holds a mock, which has whatever is set in it."""
+    made = binding(shapes.module, name)
+    return made is not None and "mock" in str(shapes.maker(made.value))
 
 
 def _line(shapes: Shapes, node: cst.CSTNode) -> cst.SimpleStatementLine:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from ..know import modules as syntax
 from ..know.kinds import Const, Kind, Site
 from ..know.modules import Module
 from .context import Context
+from .double_callers import given, resolved
 from .double_edits import FINISH, REASON, is_empty
 from .double_forms import Keywords, alike
 from .snippets import expr, string
@@ -92,45 +92,11 @@ def _pairs(
     shapes: Shapes, finish: cst.BaseExpression, calls: cst.BaseExpression | None
 ) -> Iterator[tuple[str | None, bool | None]]:
     """The finish reasons of a double, each with whether it has calls then; None where that is unknown."""
-    function = shapes.module.function(finish)
-    given = [node for node in (finish, calls) if isinstance(node, cst.Name) and not is_empty(node)]
-    if not given:
+    if not any(isinstance(node, cst.Name) and not is_empty(node) for node in (finish, calls)):
         yield _reason(finish), _has(calls)
         return
-    known = shapes.context.project.functions.get(function) if isinstance(function, cst.FunctionDef) else None
-    if known is None or not known.callers:
-        yield None, None
-        return
-    assert isinstance(function, cst.FunctionDef)
-    for caller in known.callers:
-        call = caller.node
-        if not isinstance(call, cst.Call) or any(arg.star for arg in call.args):
-            yield None, None
-            continue
-        passed = _passed(function, call, is_method=known.owner is not None)
-        yield _reason(_resolved(finish, passed)), _has(_resolved(calls, passed))
-
-
-def _passed(function: cst.FunctionDef, call: cst.Call, is_method: bool) -> dict[str, cst.BaseExpression]:
-    """What a call gives for each parameter, defaults included."""
-    names = [parameter.name.value for parameter in function.params.params][1 if is_method else 0 :]
-    found = {
-        parameter.name.value: parameter.default
-        for parameter in syntax.parameters(function.params)
-        if parameter.default is not None
-    }
-    for number, arg in enumerate(call.args):
-        if arg.keyword is not None:
-            found[arg.keyword.value] = arg.value
-        elif number < len(names):
-            found[names[number]] = arg.value
-    return found
-
-
-def _resolved(
-    node: cst.BaseExpression | None, passed: dict[str, cst.BaseExpression]
-) -> cst.BaseExpression | None:
-    return passed.get(node.value, node) if isinstance(node, cst.Name) else node
+    for passed in given(shapes.context, shapes.module, finish) or ({},):
+        yield _reason(resolved(finish, passed)), _has(resolved(calls, passed))
 
 
 def _reason(node: cst.BaseExpression | None) -> str | None:

@@ -34,7 +34,7 @@ from .double_edits import (
 )
 from .double_forms import NAMESPACE, Keywords, inside, is_bag, is_type, keywords_of, type_name, typed_dict
 from .double_models import answer, content_of, ending_of, is_answer, model, parts_of, usage
-from .double_streams import event_of
+from .double_streams import Reads, chunk_of, event_of
 from .double_trees import binding, written_out
 from .history import is_fed
 from .tested import at
@@ -72,6 +72,7 @@ class Shapes:
             kinds & {Kind.REFUSAL, Kind.TOOL_CALLS, Kind.FUNCTION_CALL, Kind.FINISH}
         ) or any(is_fed(context, site) for site in sites)
         self.reads_finish = Kind.FINISH in kinds
+        self.streams, self._streaming = self._read_of_streams()
         self._asking = {
             site
             for site in sites
@@ -79,6 +80,17 @@ class Shapes:
             if Kind.CHOICES in found and isinstance(node, cst.BaseExpression) and self._is_asked(module, node)
         }
         self.tests_choices = bool(self._asking)
+
+    def _read_of_streams(self) -> tuple[Reads, set[Site]]:
+        """What the program reads of the streams that the tests are about; and the calls that make them."""
+        read: dict[Site, set[Kind]] = {}
+        for site in self.sites:
+            kinds = {kind for _, _, kinds in self.context.parts(site) for kind in kinds}
+            if Kind.CHUNK in kinds:
+                read[site] = kinds
+        counting = [site for site, kinds in read.items() if Kind.USAGE in kinds]
+        asks = all(self.context.request(site).passes("stream_options") for site in counting)
+        return Reads(frozenset(kind for kinds in read.values() for kind in kinds), asks), set(read)
 
     def _is_asked(self, module: Module, node: cst.BaseExpression) -> bool:
         """Whether it matters if there are choices at all: the new code asks ``output`` then."""
@@ -210,13 +222,13 @@ class Shapes:
 
     def _response(self, node: cst.Call, path: str, keywords: Keywords) -> None:
         choice = only(keywords["choices"])
+        if self._is_chunk(node, keywords):
+            self._chunk(node, node, path)
+            return
         if choice is None and is_empty(keywords["choices"]) and not path.startswith("openai."):
             if not keywords.keys() - _RESPONSE_KEYS and self.asks_choices(node):
                 self.known.update(inside(node))
                 self.edit(node, no_choices)
-            return
-        if "delta" in keywords_of(choice or node):
-            self._chunk(node, node, path)
             return
         message = keywords_of(choice).get("message") if choice is not None else None
         if choice is None or not isinstance(message, cst.Name) or message.value not in self._messages(node):
@@ -227,7 +239,7 @@ class Shapes:
 
     def _whole(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
         """``node``, which makes what ``tree`` does, becomes a response; tells whether all of it is known."""
-        if "delta" in keywords_of(only(keywords_of(tree)["choices"]) or tree):
+        if self._is_chunk(node, keywords_of(tree)):
             return self._chunk(node, tree, path)
         edit = self.response_of(tree, path)
         if edit is None:
@@ -242,7 +254,7 @@ class Shapes:
         choice = only(keywords["choices"])
         if "delta" in keywords_of(choice or tree):
             delta = keywords_of(choice or tree)["delta"]
-            return event_of(self.context, tree, self.kinds, False) if self.maker(delta) else None
+            return event_of(self, tree, self.streams, path) if self.maker(delta) else None
         needs_items = self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai.")
         if needs_items and Kind.REFUSAL in self.kinds:
             return None
@@ -279,19 +291,31 @@ class Shapes:
     def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
         """A chunk of a stream with its choice and its delta; tells whether all of it is known."""
         is_model = path.startswith("openai.types.")
-        inner = only(keywords_of(tree)["choices"])
-        delta = keywords_of(inner)["delta"] if inner is not None else None
-        if inner is None or delta is None or self.maker(inner) is None or self.maker(delta) is None:
+        parts = chunk_of(keywords_of(tree))
+        made = (parts.choice, parts.delta) if parts is not None else ()
+        if parts is None or any(part is not None and self.maker(part) is None for part in made):
             return False
-        edit = event_of(self.context, tree, self.kinds, is_model)
+        edit = event_of(self, tree, self.streams, path)
         if edit is None:
             return False
         self.known.update(syntax.walk(node))
         if is_model:
             self.needs(("ResponseTextDeltaEvent",), node)
-        made = edit
-        self.edit(node, made if tree is node else lambda o, u: made(tree, tree))
+        event = edit
+        self.edit(node, event if tree is node else lambda o, u: event(tree, tree))
         return True
+
+    def _is_chunk(self, node: cst.Call, fields: Keywords) -> bool:
+        """Whether a double is one of a chunk: it has a delta, or no choices where all calls stream."""
+        chunk = chunk_of(fields)
+        if chunk is None or chunk.delta is not None:
+            return chunk is not None
+        return self.is_streamed(node)
+
+    def is_streamed(self, node: cst.CSTNode) -> bool:
+        """Whether all calls that the test around ``node`` is about make streams."""
+        about = at(self.context, self.module, node)
+        return bool(about) and self._streaming.issuperset(about)
 
     def _model_names(self, choice: Keywords, message: Keywords) -> tuple[str, ...]:
         """The classes that a ``Response`` is made with, when it has just this in it."""

@@ -61,6 +61,8 @@ def _out(module: Module, node: cst.Call, maker: Maker, tree: Tree, depth: int) -
         name = _name_of(arg)
         value = arg.value
         if name == "choices":
+            if isinstance(value, cst.Name) and depth:
+                value = _listed(module, value, tree)
             choice = only(value)
             if choice is not None:
                 assert isinstance(value, (cst.List, cst.Tuple))
@@ -77,6 +79,17 @@ def _out(module: Module, node: cst.Call, maker: Maker, tree: Tree, depth: int) -
         assert isinstance(made, cst.Call)
         return made
     return node.with_changes(args=args)
+
+
+def _listed(module: Module, name: cst.Name, tree: Tree) -> cst.BaseExpression:
+    """The list of choices that ``name`` is bound to, if it has that name for nothing else."""
+    bound = binding(module, name)
+    if bound is None or list(uses(module, name)) != [name] or not _stands_alone(module)(bound):
+        return name
+    if not isinstance(bound.value, (cst.List, cst.IfExp)):
+        return name
+    tree.gone.append(bound)
+    return bound.value
 
 
 def _name_of(field: cst.Arg | cst.DictElement) -> str:
