@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..decide.contents import hands_on
+from ..decide.contents import hands_on, reachable
 from ..decide.escapes import Way
 from ..know.graph import Var
-from ..know.kinds import DictValue, External, Place, Site, Unknown
+from ..know.kinds import Class, DictValue, External, Place, Site, Unknown, Value
 from ..know.narrowing import AN_EXCEPTION
 from ..know.others import SDKS
 from .context import WRITES, Context, constants
@@ -48,10 +48,39 @@ def plan(context: Context) -> None:
 
 def _stores(context: Context, part: DictValue) -> Iterator[str]:
     """The packages that may keep ``part``: those whose code gets it, and that have no models of their own."""
+    yield from _in_records(context).get(part, ())
     for escape in context.escapes.of(part):
         package = escape.to.partition(".")[0]
         if escape.way is Way.ARGUMENT and package not in SDKS | _SENDERS:
             yield package
+
+
+def _in_records(context: Context) -> dict[Value, set[str]]:
+    """What is in objects of classes that packages make records of (``class Turn(Base)``): by which ones."""
+    known = context.memo.get("in records")
+    if isinstance(known, dict):
+        return known
+    found: dict[Value, set[str]] = {}
+    given: dict[Class, list[Var]] = {
+        cls: list(cls.instance.fields.values()) for cls in context.project.classes.values()
+    }
+    for call, callees in context.project.callees.items():
+        for callee in callees:
+            if isinstance(callee, Class):
+                given.setdefault(callee, []).extend(argument.var for argument in call.arguments)
+    for cls, held in given.items():
+        packages = _packages(context, cls)
+        for value in reachable(*held) if packages else ():
+            found.setdefault(value, set()).update(packages)
+    context.memo["in records"] = found
+    return found
+
+
+def _packages(context: Context, cls: Class) -> set[str]:
+    """The packages that a class has its bases from."""
+    family = [cls, *context.project.ancestors(cls)]
+    bases = [value for owner in family for base in owner.bases for value in base.values]
+    return {base.path.partition(".")[0] for base in bases if isinstance(base, External)} - {"builtins"}
 
 
 # What goes out by these does not come back in the answer.
@@ -67,10 +96,11 @@ def _is_read_from(var: Var | None, store: str) -> bool:
 
 
 def _family(package: str) -> str:
-    return "json" if package in _JSON else package
+    """``package``, or one that has the same data."""
+    return next((one for one in ("json", "sqlalchemy") if one in package), _SAME.get(package, package))
 
 
-_JSON = frozenset({"json", "orjson", "ujson", "simplejson"})
+_SAME = {"sqlmodel": "sqlalchemy"}
 
 
 def _is_part(value: DictValue) -> bool:
