@@ -14,7 +14,9 @@ Look = tuple[cst.CSTNode, Module]
 
 
 def cuts(context: Context, sequence: SeqValue) -> Iterator[Look]:
-    """The slices of a history that leave something out."""
+    """The slices of a history that leave something out, and ``deque(maxlen=9)``, which does so by itself."""
+    if _is_bounded(context, sequence.node):
+        yield sequence.node, sequence.module
     for node, module in context.holders(sequence):
         parent = module.parents.get(node)
         match parent:
@@ -25,6 +27,14 @@ def cuts(context: Context, sequence: SeqValue) -> Iterator[Look]:
                     yield parent, module
             case _:
                 continue
+
+
+def _is_bounded(context: Context, made: cst.CSTNode) -> bool:
+    if not isinstance(made, cst.Call):
+        return False
+    callees = context.project.values(made.func)
+    is_deque = any(isinstance(value, External) and value.path == "collections.deque" for value in callees)
+    return is_deque and (len(made.args) > 1 or any(arg.keyword is not None for arg in made.args))
 
 
 def counts(context: Context, sequence: SeqValue) -> Iterator[Look]:

@@ -25,6 +25,7 @@ from .context import WRITES, Context, Keyword, is_none
 from .instructions import hoist_local, inline, local_list
 from .part_objects import writes_part_objects
 from .sent import KEYS, PLAIN_ROLES, elements_of, messages_of, roles, writes_items
+from .unlisted import make_list
 
 _NULLABLE_KEYS = frozenset(
     {"refusal", "annotations", "audio", "function_call", "tool_calls", "name", "parsed"}
@@ -56,9 +57,8 @@ def _input(context: Context, site: Site, item: Keyword) -> None:
             hoist_local(context, site, node, local)
             return
     written = written_value(place)
-    if written is not None and _one_shot(place):
-        owners = [site] if item.holder is None else context.senders(item.holder)
-        context.edit(written, place.module, owners, _as_list, "MR201", "list")
+    if written is not None:
+        make_list(context, site, item, written)
     act(context, site, [item], Action("MR201", "input"))
 
 
@@ -75,20 +75,6 @@ def written_value(place: Place) -> cst.BaseExpression | None:
             return value
         case _:
             return None
-
-
-def _one_shot(place: Place) -> bool:
-    """Whether messages are an iterator: the new request body needs a list."""
-    return place.var is not None and any(
-        isinstance(value, SeqValue) and value.type == "generator" for value in place.var.values
-    )
-
-
-def _as_list(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    assert isinstance(updated, cst.BaseExpression)
-    if isinstance(updated, cst.GeneratorExp):
-        return cst.ListComp(updated.elt, updated.for_in)
-    return cst.Call(cst.Name("list"), [cst.Arg(updated)])
 
 
 # -- single messages ---------------------------------------------------------------------

@@ -120,7 +120,7 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
     values = [value for value in context.project.values(base) if not _is_plain(value)]
     if isinstance(base, cst.Name) and base.value in ("self", "cls"):
         return False
-    if _makes_its_own(base, module) or _is_of_body(context, base):
+    if _makes_its_own(context, base, module) or _is_of_body(context, base):
         return False
     if any(isinstance(value, Shape) for value in values):  # and something else: MR306
         return any(isinstance(value, Unknown) for value in values)
@@ -136,7 +136,7 @@ def _is_of_body(context: Context, node: cst.BaseExpression) -> bool:
     return False
 
 
-def _makes_its_own(base: cst.BaseExpression, module: Module) -> bool:
+def _makes_its_own(context: Context, base: cst.BaseExpression, module: Module) -> bool:
     """Whether the receiver visibly is the answer of another call: ``llm.chat.completions.create(...)``."""
     root = base
     while isinstance(root, (cst.Attribute, cst.Subscript)):
@@ -152,15 +152,30 @@ def _makes_its_own(base: cst.BaseExpression, module: Module) -> bool:
                 for target in node.targets
             )
         ]
-        return bool(made) and all(map(_is_create, made))
-    return _is_create(root)
+        return bool(made) and all(_is_create(context, node) for node in made)
+    return _is_create(context, root)
 
 
-def _is_create(node: cst.BaseExpression) -> bool:
+def _is_create(context: Context, node: cst.BaseExpression) -> bool:
+    """A call by a name that the SDKs use, and no function of the project that gives an answer."""
     call = node.expression if isinstance(node, cst.Await) else node
-    return (
-        isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in _MAKES
-    )
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        return False
+    name = call.func.attr.value
+    return name in _MAKES and name not in _own_makers(context)
+
+
+def _own_makers(context: Context) -> frozenset[str]:
+    """The names of the functions of the project that return an answer."""
+    known = context.memo.get("own makers")
+    if known is None:
+        known = context.memo["own makers"] = frozenset(
+            function.name
+            for function in context.project.functions.values()
+            if any(isinstance(value, Shape) for value in function.result.values)
+        )
+    assert isinstance(known, frozenset)
+    return known
 
 
 _MAKES = frozenset({"create", "acreate", "parse", "completion", "acompletion"})
