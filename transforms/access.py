@@ -29,7 +29,7 @@ from .dumps import DUMPED, dump, is_read_by_key, loads
 from .folding import is_lost
 from .item_facts import facts
 from .only_kind import only_kind
-from .read_history import is_history
+from .read_history import is_history, is_history_read, is_told_apart
 from .reading import (
     ASKS,
     Read,
@@ -147,6 +147,8 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
     if not structural:
         return
     if is_stored_to(module, read.whole):
+        if is_history_read(context, node) and is_told_apart(context, node, module):
+            return
         context.manual(
             read.whole, module, sites, "MR307", f"`{context.source(read.whole, module)}` is assigned"
         )

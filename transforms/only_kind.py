@@ -21,7 +21,7 @@ from ..know.kinds import (
 from ..know.modules import Module
 from ..know.narrowing import AN_EXCEPTION
 from .context import WRITES, Context
-from .read_history import hold_object, is_history_read
+from .read_history import hold_object, is_history_read, is_told_apart
 from .tested import is_tested
 
 
@@ -31,6 +31,8 @@ def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[
     kinds = {shape.kind for shape in shapes}
     text = context.source(node, module)
     if is_history_read(context, node):
+        if is_told_apart(context, node, module):
+            return None
         hold_object(context, node, module, sites)
         return None
     if len(kinds) > 1:

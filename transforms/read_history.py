@@ -16,6 +16,8 @@ from .context import Context
 from .history_cuts import positions
 from .history_looks import counts, cuts, searches
 from .item_facts import ANSWERS, STORES, Facts, Form, facts, poured_answers
+from .role_tests import asks_role, told_form
+from .role_tests import rewrite as rewrite_role
 
 _READS = frozenset({"read", "get", "contains", "pop", "delete"})
 _RESULT_NAMES = {"tool_call_id": "call_id", "content": "output"}
@@ -45,6 +47,16 @@ def is_history_read(context: Context, node: cst.CSTNode) -> bool:
     return any(isinstance(value, DictValue) and value in known.messages for value in values) and any(
         any(poured_answers(value)) if isinstance(value, DictValue) else _is_answer(value) for value in values
     )
+
+
+def is_told_apart(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether the entry of a history at ``node`` is no answer there, or only asked whether it is one."""
+    reading = module.parents.get(node)
+    if isinstance(reading, cst.Attribute):
+        reading = module.parents.get(reading)
+    if not isinstance(node, cst.BaseExpression) or reading is None:
+        return False
+    return told_form(node, module) is not None or asks_role(context, facts(context), reading, module)
 
 
 def _is_answer(value: object) -> bool:
@@ -100,9 +112,15 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
     if base is None or context.is_gone(place.node, place.module):
         return
     forms = known.forms_of(context.project.vars.get(base))
-    if forms == {Form.PLAIN}:
+    told = told_form(base, place.module)
+    if told is not None:
+        forms = frozenset({told})
+    if forms == {Form.PLAIN} or (told is Form.RESULT and form is not told):
         return
     sites = set(known.messages[message])
+    if key == "role" and place.how in ("read", "get") and asks_role(context, known, place.node, place.module):
+        rewrite_role(context, place.node, place.module, sites)
+        return
     if forms == {Form.RESULT} and key in _RESULT_NAMES and place.how != "contains":
         for site in sites:
             rename_key(context, [site], place, _RESULT_NAMES[key], "MR212")

@@ -15,6 +15,7 @@ from .call_lists import single_call
 from .context import WRITES, Context
 from .item_facts import Facts, Form, answers_in, facts
 from .rebuilt import origins
+from .role_tests import told_form
 from .shared import bindings
 from .snippets import string
 
@@ -51,8 +52,23 @@ def _result(context: Context, message: DictValue, sites: set[Site]) -> None:
         return
     for key, places in message.places.items():
         for place in places:
-            if place.how in WRITES:
+            if place.how in WRITES and _is_of_result(context, place, sites):
                 _entry(context, key, place, sites)
+
+
+def _is_of_result(context: Context, place: Place, sites: set[Site]) -> bool:
+    """Whether ``m["content"] = ...`` is of a tool result, and of nothing else."""
+    match place.node:
+        case cst.Subscript(value=base) | cst.Call(func=cst.Attribute(value=base)):
+            told = told_form(base, place.module)
+            forms = {told} if told is not None else facts(context).forms_of(context.project.vars.get(base))
+            if told is None and forms != {Form.RESULT}:
+                text = context.source(place.node, place.module)
+                detail = f"`{text}` writes a tool result or another message"
+                context.manual(place.node, place.module, sites, "MR506", detail)
+            return forms == {Form.RESULT}
+        case _:
+            return True
 
 
 def _entry(context: Context, key: str, place: Place, sites: set[Site]) -> None:
