@@ -26,6 +26,7 @@ class Replacements:
         self._module = module
         self.functions: list[Function] = []
         self.copies: set[DictValue] = set()  # dicts into which a whole request is put
+        self._dicts: tuple[tuple[int, int], set[Value]] | None = None
         for node in module.of(cst.Call, cst.Assign, cst.Arg):
             for given in _given(node, known):
                 for value in context.project.values(given):
@@ -40,6 +41,15 @@ class Replacements:
                 ):
                     for value in context.project.values(node.func):
                         self._add(value)
+        while self._copied():
+            continue
+
+    def share(self, others: Collection[Replacements]) -> None:
+        """Take the functions of other test files for such, too: a fixture hands on what they keep."""
+        found = [function for other in others for function in other.functions]
+        copies = {value for other in others for value in other.copies}
+        self.functions += [function for function in dict.fromkeys(found) if function not in self.functions]
+        self.copies |= copies
         while self._copied():
             continue
 
@@ -80,21 +90,50 @@ class Replacements:
 
     def is_request(self, node: cst.BaseExpression) -> bool:
         """Whether ``node`` is the ``**kwargs`` of such a function."""
-        dicts = [function.double_star for function in self.functions]
-        return any(
-            isinstance(value, DictValue) and (value in dicts or value in self.copies)
-            for value in self._context.project.values(node)
-        )
+        kept = self._kept()
+        return any(value in kept for value in self._context.project.values(node))
+
+    def _kept(self) -> set[Value]:
+        """The dicts that are requests, or copies of some."""
+        known = len(self.functions), len(self.copies)
+        if self._dicts is None or self._dicts[0] != known:
+            own = {function.double_star for function in self.functions if function.double_star is not None}
+            self._dicts = known, {*own, *self.copies}
+        return self._dicts[1]
 
     def are_requests(self, node: cst.BaseExpression) -> bool:
         """Whether ``node`` is a list in which whole requests are kept."""
-        dicts = [function.double_star for function in self.functions]
+        kept = self._kept()
         for value in self._context.project.values(node):
             if isinstance(value, SeqValue):
                 held = {item for var in (value.element, *value.items.values()) for item in var.values}
-                if any(item in dicts or item in self.copies for item in held if isinstance(item, DictValue)):
+                if not kept.isdisjoint(held):
                     return True
         return False
+
+    def kept_under(self, is_list: bool) -> set[str]:
+        """The attributes under which the functions keep requests: in a list, or one as it is."""
+        found: set[str] = set()
+        for function in self.functions:
+            for node in syntax.walk(function.node):
+                match node:
+                    case cst.Call(
+                        func=cst.Attribute(
+                            value=cst.Attribute(attr=cst.Name(value=name)), attr=cst.Name(value=how)
+                        ),
+                        args=[cst.Arg(value=taken, star="", keyword=None)],
+                    ) if how == ("append" if is_list else "update"):
+                        pass
+                    case cst.Assign(
+                        targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=name)))],
+                        value=taken,
+                    ) if not is_list:
+                        pass
+                    case _:
+                        continue
+                if self.is_request(taken):
+                    found.add(name)
+        return found
 
     def named(self, names: Collection[str]) -> Iterator[cst.Param]:
         """The parameters that are called like arguments of the old request."""

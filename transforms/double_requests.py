@@ -19,6 +19,7 @@ from ..know.modules import Module
 from .context import Context, is_none
 from .double_edits import new_name, new_string
 from .double_functions import Replacements
+from .double_kept import Kept
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
@@ -53,6 +54,7 @@ class Requests:
         self.replacements = replacements
         self.targets = Targets(module, known)
         self.reshaped = Reshaped(context, module)
+        self.kept = Kept(context, module, replacements, self.targets, known)
         self._has_routes = has_routes(module)
 
     def plan(self) -> None:
@@ -77,6 +79,8 @@ class Requests:
                     self._comparison(node)
                 case _:
                     continue
+        for whole in self.kept.unclear():
+            self._hold(whole, f"`{self._source(whole)}` is a whole request")
 
     def _edit_key(self, key: cst.SimpleString, name: str) -> None:
         self.known.add(key)
@@ -108,13 +112,14 @@ class Requests:
         """``create.call_args.kwargs == {...}``: the other side has the new names."""
         if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)):
             return
-        if self.replacements.are_requests(request):
+        if self.replacements.are_requests(request) or self.kept.are_requests(request):
             wholes = [e.value for e in other.elements] if isinstance(other, cst.List) else [other]
             if not all(list(map(self._expected, wholes))):
                 self._hold(node, f"`{self._source(node)}` compares whole requests")
         elif not self._is_keyed(request):
             recorded, is_api = self.targets.recorded(request)
-            if not ((recorded and is_api is not False) or self.replacements.is_request(request)):
+            is_request = self.replacements.is_request(request) or self.kept.is_request(request)
+            if not ((recorded and is_api is not False) or is_request):
                 return
             if is_api is None and recorded and _is_of_another(other):
                 return
@@ -182,6 +187,8 @@ class Requests:
         text = self._source(node)
         if is_request is None:
             self._hold(node, f"`{text}` may be asked of the old request")
+        elif name in RESHAPED and self._is_as_ever(node, str(name)):
+            self._edit_key(key, str(name))
         elif name in RESHAPED:
             edits = self.reshaped.asked(node, key, str(name), self._at(node))
             for place, apply in edits or ():
@@ -194,6 +201,25 @@ class Requests:
             if name == "messages" and self._has_items(node):
                 self._hold(node, "the messages that the test looks at hold tool calls or parts")
 
+    def _is_as_ever(self, node: cst.CSTNode, name: str) -> bool:
+        """Whether ``"stop" not in request`` asks for what is there, or is not, as it was."""
+        if key_asked(node) is not None or name == "store":
+            return False
+        for site in self._at(node):
+            request = self.context.request(site)
+            if request.untracked or (request.named(name) and not self._keeps(site, name)):
+                return False
+        return True
+
+    def _keeps(self, site: Site, name: str) -> bool:
+        """Whether an argument is always passed, and has its name still."""
+        written = self.context.request(site).written(name)
+        return (
+            name in ("tools", "tool_choice")
+            and bool(written)
+            and not any(is_none(item.place.var) for item in written)
+        )
+
     def _is_request(self, node: cst.BaseExpression, key: str) -> bool | None:
         """Whether an expression is the keywords of a request; None where that is not to be seen."""
         if self.replacements.is_request(node):
@@ -203,6 +229,8 @@ class Requests:
             return is_api
         values = self.context.project.values(node)
         if any(isinstance(value, DictValue) and self.context.senders(value) for value in values):
+            return True
+        if not any(isinstance(value, DictValue) for value in values) and self.kept.is_request(node):
             return True
         if key in _OLD and self._has_routes and self._is_body(node):
             return True
@@ -342,6 +370,8 @@ def _literal(node: cst.CSTNode) -> cst.CSTNode:
 
 def _is_assert_equal(node: cst.Call) -> bool:
     return isinstance(node.func, cst.Attribute) and node.func.attr.value in (
+        "assertListEqual",
+        "assertSequenceEqual",
         "assertEqual",
         "assertDictEqual",
         "assertEquals",

@@ -35,11 +35,16 @@ _ROUTE = re.compile(r"chat/completions")
 
 
 def plan(context: Context) -> None:
+    tests: list[_Test] = []
     for module, sites in tested(context).items():
         if sites:
             context.plan.test_modules[module] = sites
             context.plan.tested.update(sites)
-            _Test(context, module, sites).plan()
+            tests.append(_Test(context, module, sites))
+    for test in tests:
+        test.plan_doubles()
+    for test in tests:
+        test.plan_requests([other.replacements for other in tests if other is not test])
 
 
 # -- one test file -----------------------------------------------------------------------
@@ -51,8 +56,10 @@ class _Test:
         self.module = module
         self.sites = sites
         self.known: set[cst.CSTNode] = set()  # mentions of the old API that are understood
+        self.replacements: Replacements
 
-    def plan(self) -> None:
+    def plan_doubles(self) -> None:
+        """What stands for clients and answers."""
         own = {
             node
             for site in self.context.sites
@@ -80,7 +87,12 @@ class _Test:
                     continue
         for node, apply in clients.edits():
             self._edit(node, apply, "MR801")
-        replacements = Replacements(self.context, self.module, self.known)
+        self.replacements = Replacements(self.context, self.module, self.known)
+
+    def plan_requests(self, others: list[Replacements]) -> None:
+        """What the tests ask of requests, also those of doubles in ``others``; and what is left."""
+        replacements = self.replacements
+        replacements.share(others)
         Requests(self.context, self.module, self.sites, self.known, replacements).plan()
         self._parameters(replacements)
         for whole in replacements.unclear():

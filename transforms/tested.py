@@ -23,7 +23,8 @@ ASSERTS = frozenset(
 )
 # What a test of such a call may hold: the old API by name, its answers, what a mock recorded, recordings.
 _MENTIONS = re.compile(
-    r"completions|choices|ChatCompletion|(call|await)_args|[\"']messages[\"']|\b(vcr|cassette)"
+    r"completions|choices|ChatCompletion|(call|await)_args|[\"'](messages|max_(completion_)?tokens)[\"']"
+    r"|\b(vcr|cassette)"
     r"|openai\.(resources|types)|\b__getattr(ibute)?__"
 )
 # Patches that every call in the project meets, whichever module makes it.
@@ -254,16 +255,15 @@ def imported_by(context: Context, module: Module, node: cst.CSTNode) -> Iterator
 def _reads_messages(module: Module) -> bool:
     for node in module.of(cst.Subscript, cst.Call, cst.Param, cst.ComparisonTarget, cst.Comparison):
         match node:
-            case (
-                cst.ComparisonTarget(comparator=cst.Dict() as whole)
-                | cst.Comparison(left=cst.Dict() as whole)
+            case cst.ComparisonTarget(comparator=side) | cst.Comparison(left=side) if isinstance(
+                side, (cst.Dict, cst.List, cst.Tuple)
             ):
-                if entry(whole, "messages") is not None:
+                if any(entry(whole, "messages") is not None for whole in _dicts(side)):
                     return True
             case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)), args=args) if name.startswith(
-                ("assertEqual", "assertDict")
+                ("assertEqual", "assertDict", "assertList", "assertSequence")
             ):
-                if any(isinstance(arg.value, cst.Dict) and entry(arg.value, "messages") for arg in args):
+                if any(entry(whole, "messages") for arg in args for whole in _dicts(arg.value)):
                     return True
             case cst.Param(name=cst.Name(value="messages")):
                 return True
@@ -274,6 +274,13 @@ def _reads_messages(module: Module) -> bool:
                 if key_asked(node) == "messages":
                     return True
     return False
+
+
+def _dicts(node: cst.BaseExpression) -> list[cst.Dict]:
+    """The dict that an expression is, or the dicts in a list of such."""
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return [found for element in node.elements for found in _dicts(element.value)]
+    return [node] if isinstance(node, cst.Dict) else []
 
 
 def key_asked(node: cst.CSTNode) -> str | None:
