@@ -79,8 +79,10 @@ class Parameter:
                 return False
             if isinstance(value, External) and value.path in models.OMITTED:
                 continue
-            if isinstance(value, DictValue) and {} in noops and not value.places and not value.others:
-                continue
+            if isinstance(value, DictValue) and {} in noops:
+                if not (value.places or value.others or value.merged):
+                    continue
+                return False
             if not isinstance(value, Const) or not (value.value is None or value.value in noops):
                 return False
         return True

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Const, DictValue, External, Site
+from ..know.kinds import Const, DictValue, External, Place, Site
 from .actions import Action, act, remove
 from .context import Context, Keyword, Request
 from .folding import has_effect
@@ -65,9 +65,9 @@ def _unknown(parameter: Parameter) -> Action:
 
 
 def _limit(parameter: Parameter) -> Action:
-    found = parameter.constants
-    low = [value for value in found or [] if isinstance(value, int) and 0 <= value < 16]
-    if low:
+    known = [value.value for value in parameter.values if isinstance(value, Const)]
+    low = [value for value in known if isinstance(value, int) and 0 <= value < 16]
+    if low and not all(map(_is_raised, parameter.places)):
         detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
         wrap = _at_least_16(parameter)
         action = Action("MR102", "max_output_tokens", wrap=wrap, hold="unsafe", detail=detail)
@@ -75,6 +75,16 @@ def _limit(parameter: Parameter) -> Action:
     if parameter.is_nothing:
         return Action("MR108", drop=True)
     return Action("MR101", "max_output_tokens")
+
+
+def _is_raised(place: Place) -> bool:
+    """``max(16, n)``."""
+    match place.node:
+        case cst.Arg(value=cst.Call(func=cst.Name(value="max"), args=args)):
+            numbers = [arg.value for arg in args if isinstance(arg.value, cst.Integer)]
+            return any(number.evaluated_value >= 16 for number in numbers)
+        case _:
+            return False
 
 
 def _at_least_16(parameter: Parameter) -> Callable[[cst.BaseExpression], cst.BaseExpression]:

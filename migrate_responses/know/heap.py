@@ -339,6 +339,8 @@ class Heap(ABC):
             self.merge(owner, value)
         elif is_text(owner):
             self.solver.add(result, [Typed("str")])
+        elif isinstance(owner, Const) and owner.value is not None:
+            self.solver.add(result, [Typed("number")])
 
 
 _SHIFTS = frozenset("appendleft clear extendleft insert pop popleft remove reverse rotate sort".split())

@@ -7,6 +7,8 @@ from .concurrency import Concurrency
 from .graph import Var
 from .kinds import Argument, DictValue, Invocation, SeqValue, Typed, Value
 
+_OF_SEVERAL = frozenset({"builtins.max", "builtins.min"})  # of an iterable, or of several arguments
+
 
 class Iterating(Concurrency):
     """``next``, ``zip``, ``map``, ``functools.reduce`` and their kin."""
@@ -18,6 +20,8 @@ class Iterating(Concurrency):
         match path:
             case "builtins.next" | "builtins.anext" | "builtins.min" | "builtins.max" if first is not None:
                 self.spread(first, call.result)
+                if path in _OF_SEVERAL and len([item for item in arguments if item.keyword is None]) > 1:
+                    self.solver.flow(first, call.result)
                 for argument in arguments[1:] if arguments[0].keyword is None else ():
                     if argument.keyword in (None, "default"):
                         self.solver.flow(argument.var, call.result)

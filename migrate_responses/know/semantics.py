@@ -53,7 +53,7 @@ class Semantics(Members):
                 if index is None:
                     self.derive(node, module, self.vars[node.value], target)
                 else:
-                    self.element_at(value, _constant_index(index), target)
+                    self._for_each_index(index, lambda number: self.element_at(value, number, target))
                     self._if_slice(index, lambda: self.derive(node, module, self.vars[node.value], target))
             case DictValue():
                 if index is not None:
@@ -158,10 +158,7 @@ class Semantics(Members):
             self.entry(owner, key, target, "store", value, module)
         elif isinstance(owner, SeqValue):
             self.solver.flow(value, owner.element)
-            index = _constant_index(key)
-            places = [owner.items[index]] if index in owner.items else list(owner.items.values())
-            for item in places:
-                self.solver.flow(value, item)
+            self._for_each_index(key, lambda number: self._put_at(owner, number, value))
             self._if_slice(key, lambda: self.splice(owner, value))
         elif isinstance(owner, External):
 
@@ -173,6 +170,25 @@ class Semantics(Members):
                         self.solver.flow(value, self.replaced_module(text, owner.realm))
 
             self.solver.watch(key, on)
+
+    def _put_at(self, owner: SeqValue, index: int | None, value: Var) -> None:
+        places = [owner.items[index]] if index in owner.items else list(owner.items.values())
+        for item in places:
+            self.solver.flow(value, item)
+
+    def _for_each_index(self, index: Var, use: Callable[[int | None], None]) -> None:
+        """Call ``use`` with each number that ``index`` can be, and with None if it can be anything else."""
+        seen: set[int | None] = set()
+
+        def on(found: Value) -> None:
+            number = found.value if isinstance(found, Const) and type(found.value) is int else None
+            if number not in seen:
+                seen.add(number)
+                use(number)
+
+        self.solver.watch(index, on)
+        if not index.values:
+            use(None)
 
     def _if_slice(self, index: Var, then: Callable[[], None]) -> None:
         """Do ``then`` if ``index`` can be what ``slice(...)`` makes."""
@@ -271,13 +287,6 @@ class Semantics(Members):
     def _entered(self, found: Value, target: Var) -> None:
         if isinstance(found, Function):
             self.solver.flow(found.result, target)
-
-
-def _constant_index(index: Var) -> int | None:
-    values = list(index.values)
-    if len(values) == 1 and isinstance(values[0], Const) and isinstance(values[0].value, int):
-        return values[0].value
-    return None
 
 
 _SWALLOWING = ("contextlib.suppress()", ".raises()", ".assertRaises()")
