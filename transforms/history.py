@@ -27,6 +27,7 @@ from ..know.kinds import (
     Value,
 )
 from ..know.modules import Module, walk
+from .adders import hand_over_items
 from .built_up import annotate_list
 from .context import Context
 from .entries import is_entry, value_of
@@ -126,6 +127,8 @@ def _answer(
         v for v in place.var.values if not _is_answer(v) and not (isinstance(v, Const) and v.value is None)
     ]
     if any(not (isinstance(v, External) and v.path.startswith(DOUBLES)) for v in others):
+        if hand_over_items(context, known, place, answers, sites, _bare, _as_message):
+            return
         text = context.source(place.node, place.module)
         detail = f"`{text}` adds an answer or {_called(others)}"
         context.manual(place.node, place.module, sites, "MR506", detail)
