@@ -81,8 +81,11 @@ def _runs_code(context: Context, node: cst.CSTNode) -> bool:
             return False
     for value in context.project.values(owner):
         if isinstance(value, (Instance, Super)):
-            cls = value.type
-            for found in [found for name in names for found in context.project.lookup(cls, name).values]:
+            project = context.project
+            members = [found for name in names for found in project.lookup(value.type, name).values]
+            for descriptor in [found for found in members if isinstance(found, Instance)]:
+                members += project.lookup(descriptor.type, "__get__").values
+            for found in members:
                 if isinstance(found, Function) and any(map(_does_something, walk(found.node.body))):
                     return True
     return False

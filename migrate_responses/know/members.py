@@ -162,10 +162,22 @@ class Members(Heap):
                     owner: Value = instance.type if found.bound == "class" else instance
                     self.solver.add(target, [Bound(found, owner)])
             else:
-                self.solver.add(target, [found])
+                self._described(found, target)
 
         self.solver.watch(self.lookup(instance.type, name), on)
         return target
+
+    def _described(self, found: Value, target: Var) -> None:
+        """``found``, or what it gives in its place if it is a descriptor: the result of ``__get__``."""
+
+        def on(getter: Value) -> None:
+            if isinstance(getter, Function):
+                self.solver.flow(getter.result, target)
+
+        if isinstance(found, Instance) and "__get__" in found.type.members:
+            self.solver.watch(self.lookup(found.type, "__get__"), on)
+        else:
+            self.solver.add(target, [found])
 
     def _inherited_client_member(self, cls: Class, name: str, node: cst.CSTNode, target: Var) -> None:
         """What an instance of a subclass of the SDK's client has from the SDK."""
@@ -221,7 +233,7 @@ class Members(Heap):
             if isinstance(found, Function) and found.bound == "class":
                 self.solver.add(target, [Bound(found, cls)])
             else:
-                self.solver.add(target, [found])
+                self._described(found, target)
 
         self.solver.watch(self.lookup(cls, name), on)
 
