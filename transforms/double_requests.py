@@ -17,8 +17,10 @@ from ..decide.plan import Apply
 from ..know.kinds import DictValue, External, SeqValue, Site, Unknown
 from ..know.modules import Module
 from .context import Context, is_none
+from .double_calls import Calls
 from .double_edits import new_name, new_string
 from .double_functions import Replacements
+from .double_histories import Histories
 from .double_kept import Kept
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
@@ -47,6 +49,7 @@ class Requests:
         sites: list[Site],
         known: set[cst.CSTNode],
         replacements: Replacements,
+        calls: Calls,
     ) -> None:
         self.context = context
         self.module = module
@@ -55,6 +58,7 @@ class Requests:
         self.targets = Targets(module, known)
         self.reshaped = Reshaped(context, module)
         self.kept = Kept(context, module, replacements, self.targets, known)
+        self.histories = Histories(module, calls)
         self._has_routes = has_routes(module)
 
     def plan(self) -> None:
@@ -199,7 +203,17 @@ class Requests:
         else:
             self._edit_key(key, RENAMED[str(name)])
             if name == "messages" and self._has_items(node):
-                self._hold(node, "the messages that the test looks at hold tool calls or parts")
+                self._look(node)
+
+    def _look(self, node: cst.CSTNode) -> None:
+        """What is asked of messages among which there are others now."""
+        plain = not any(has_parts(self.context, site) for site in self._at(node))
+        edits = self.histories.asked(node) if plain and isinstance(node, cst.BaseExpression) else None
+        if edits is None:
+            self._hold(node, "the messages that the test looks at hold tool calls or parts")
+        for place, apply in edits or ():
+            self.known.add(place)
+            self.context.edit(place, self.module, self._at(node), apply, "MR802")
 
     def _is_as_ever(self, node: cst.CSTNode, name: str) -> bool:
         """Whether ``"stop" not in request`` asks for what is there, or is not, as it was."""
@@ -385,6 +399,11 @@ def sends_items(context: Context, site: Site) -> bool:
         or is_fed(context, site)
         or any(is_item(message) or _has_parts(message) for message in messages_of(context, site))
     )
+
+
+def has_parts(context: Context, site: Site) -> bool:
+    """Whether the messages of ``site`` can have parts."""
+    return any(_has_parts(message) for message in messages_of(context, site))
 
 
 def _has_parts(message: DictValue) -> bool:

@@ -16,6 +16,7 @@ from ..know.kinds import External, Site
 from ..know.modules import Module
 from . import double_shapes
 from .context import Context
+from .double_calls import Calls
 from .double_classes import Fakes
 from .double_clients import Clients
 from .double_dynamic import dark
@@ -57,6 +58,7 @@ class _Test:
         self.sites = sites
         self.known: set[cst.CSTNode] = set()  # mentions of the old API that are understood
         self.replacements: Replacements
+        self.calls: Calls
 
     def plan_doubles(self) -> None:
         """What stands for clients and answers."""
@@ -69,6 +71,7 @@ class _Test:
         self.known |= own
         shapes = double_shapes.Shapes(self.context, self.module, self.sites)
         shapes.plan()
+        self.calls = shapes.calls
         Fakes(self.context, self.module, shapes).plan()
         self.known |= shapes.known
         clients = Clients(self.context, self.module, self.known)
@@ -93,7 +96,7 @@ class _Test:
         """What the tests ask of requests, also those of doubles in ``others``; and what is left."""
         replacements = self.replacements
         replacements.share(others)
-        Requests(self.context, self.module, self.sites, self.known, replacements).plan()
+        Requests(self.context, self.module, self.sites, self.known, replacements, self.calls).plan()
         self._parameters(replacements)
         for whole in replacements.unclear():
             self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
