@@ -115,7 +115,9 @@ def _is_passed(context: Context, known: Facts, message: DictValue) -> bool:
                 pass
             case cst.Arg() | cst.Element() if _is_put_in(known, node, module):
                 pass
-            case cst.Assign() | cst.AssignTarget() | cst.ListComp() | cst.Await() if not at_home:
+            case cst.ListComp() | cst.GeneratorExp() as listed if not at_home and _is_sent(known, listed):
+                continue
+            case cst.Assign() | cst.AssignTarget() if not at_home:
                 continue
             case _:
                 return False
@@ -143,6 +145,11 @@ def _is_put_in(known: Facts, node: cst.CSTNode, module: Module) -> bool:
             return known.is_added(node, module)
         case _:
             return False
+
+
+def _is_sent(known: Facts, listed: cst.BaseExpression) -> bool:
+    values = known.context.project.values(listed)
+    return bool(values) and all(isinstance(value, SeqValue) and value in known.senders for value in values)
 
 
 def _loops(node: cst.CSTNode, module: Module) -> list[cst.CSTNode]:

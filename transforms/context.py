@@ -131,6 +131,10 @@ class Context:
         """The dicts that some expression can be."""
         return [value for value in self._holders if isinstance(value, DictValue)]
 
+    def sequences(self) -> list[SeqValue]:
+        """The lists and the like that some expression can be."""
+        return [value for value in self._holders if isinstance(value, SeqValue)]
+
     @cached_property
     def steps(self) -> set[cst.CSTNode]:
         """The nodes on the way from clients to calls: ``client.chat``, ``.completions``, ``.create``."""

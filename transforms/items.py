@@ -9,6 +9,7 @@ from ..know.kinds import Const, DictValue
 from .built_up import annotate_list, build_up, is_built_up
 from .call_lists import is_empty
 from .context import WRITES, Context, is_none
+from .gathered import gathered
 from .item_facts import Facts
 from .snippets import entry, expr, is_simple, spells_none
 from .splice import dedented
@@ -35,6 +36,11 @@ def expand(context: Context, known: Facts, message: DictValue) -> None:
             "MR506",
             "an assistant message with calls that cannot be written out as items",
         )
+        return
+    unseen = gathered(context, message)
+    if unseen is not None:
+        detail = f"`{context.source(unseen.node, unseen.module)}` has messages with calls, several items now"
+        context.manual(unseen.node, unseen.module, sites, "MR506", detail)
         return
     hows = {place.how for places in message.places.values() for place in places} - {"literal", "keyword"}
     if hows == {"store"} and is_built_up(context, known, message):
