@@ -17,6 +17,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from .context import Context, constants
+from .filled import is_filled
 from .response_format import json_mode
 from .sent import is_str, roles, sequences_of
 from .snippets import entry, key_of
@@ -170,6 +171,8 @@ def hoistable(
     for value in others:
         if isinstance(value, SeqValue) and _other_system(value, first, context):
             return None
+    if not is_filled(context, site.module, node.elements[1:]):
+        return None  # an input must not be empty
     if _json_only_there(context, site, node, content.value):
         return None
     return first, content.value
