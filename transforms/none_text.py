@@ -106,7 +106,9 @@ def _listen(context: Context) -> Told:
             both |= sites
         elif (failed := failure(node, module)) is not None:
             if _is_type_test(parent, module):
-                nones |= sites
+                # Among lists and the like the test is there to tell these; a plain call gives no None.
+                only = all(map(_text_or_none, context.project.values(node)))
+                nones |= {site for site in sites if only or _can_be_none(context, site)}
             both |= {site for site in sites if _is_heard(context, site, node, module, failed)}
         elif isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
             other = compared(node, module)
