@@ -22,6 +22,7 @@ from .double_edits import new_name, new_string
 from .double_functions import Replacements
 from .double_histories import Histories
 from .double_kept import Kept
+from .double_listed import listed
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
@@ -29,7 +30,7 @@ from .history import is_fed
 from .listing import append
 from .parameter import UNCHANGED
 from .sent import is_item, messages_of
-from .snippets import key_of, keyword, quote_of, string
+from .snippets import key_of, keyword, quote_of, spells_none, string
 from .tested import ASSERTS, at, key_asked
 
 _OLD = RENAMED.keys() | RESHAPED
@@ -62,6 +63,8 @@ class Requests:
         self._has_routes = has_routes(module)
 
     def plan(self) -> None:
+        for whole in listed(self.module, self.targets):
+            self._hold(whole, f"`{self._source(whole)}` is a whole request")
         for node in self.module.of(cst.Call, cst.Subscript, cst.Comparison, cst.Dict):
             match node:
                 case cst.Dict():
@@ -108,7 +111,7 @@ class Requests:
             if isinstance(target.operator, (cst.In, cst.NotIn)):
                 if isinstance(node.left, cst.SimpleString):
                     self._key(node, node.left, target.comparator)
-            elif not _is_empty_tuple(node.left) and not _is_empty_tuple(target.comparator):
+            elif not _is_nothing(node.left) and not _is_nothing(target.comparator):
                 self._whole(node, node.left, target.comparator)
                 self._whole(node, target.comparator, node.left)
 
@@ -120,10 +123,11 @@ class Requests:
             wholes = [e.value for e in other.elements] if isinstance(other, cst.List) else [other]
             if not all(list(map(self._expected, wholes))):
                 self._hold(node, f"`{self._source(node)}` compares whole requests")
-        elif not self._is_keyed(request):
+        elif (
+            kept := self.replacements.is_request(request) or self.kept.is_request(request)
+        ) or not self._is_keyed(request):
             recorded, is_api = self.targets.recorded(request)
-            is_request = self.replacements.is_request(request) or self.kept.is_request(request)
-            if not ((recorded and is_api is not False) or is_request):
+            if not ((recorded and is_api is not False) or kept):
                 return
             if is_api is None and recorded and _is_of_another(other):
                 return
@@ -357,9 +361,9 @@ def _is_of_another(node: cst.BaseExpression) -> bool:
     return None not in names and not {"messages", "model"} <= set(names)
 
 
-def _is_empty_tuple(node: cst.BaseExpression) -> bool:
-    """``args == ()``: what the API takes has names."""
-    return isinstance(node, cst.Tuple) and not node.elements
+def _is_nothing(node: cst.BaseExpression) -> bool:
+    """``args == ()``: what the API takes has names; ``call_args is None``."""
+    return spells_none(node) or (isinstance(node, cst.Tuple) and not node.elements)
 
 
 def _with_stored(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
