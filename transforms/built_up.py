@@ -12,7 +12,7 @@ from ..decide.plan import Apply
 from ..know.kinds import Const, DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module, walk
 from .context import Context, constants
-from .item_facts import Facts
+from .item_facts import Facts, says_dict
 from .none_text import is_guarded
 from .shared import bindings
 from .snippets import entry, expr
@@ -44,7 +44,7 @@ def _name(node: cst.Dict, module: Module) -> cst.Name | None:
     match module.parents.get(node):
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as name)]):
             return name
-        case cst.AnnAssign(target=cst.Name() as name):
+        case cst.AnnAssign(target=cst.Name() as name, annotation=annotation) if says_dict(annotation, module):
             return name
         case _:
             return None
@@ -111,7 +111,7 @@ def _is_passed(context: Context, known: Facts, message: DictValue) -> bool:
         match module.parents.get(node):
             case cst.AssignTarget() | cst.AnnAssign() if at_home:
                 continue
-            case cst.Return():
+            case cst.Return() if _returns_dicts(node, module):
                 pass
             case cst.Arg() | cst.Element() if _is_put_in(known, node, module):
                 pass
@@ -124,6 +124,13 @@ def _is_passed(context: Context, known: Facts, message: DictValue) -> bool:
         if at_home and (order[node] < last or _loops(node, module) != loops):
             return False
     return True
+
+
+def _returns_dicts(node: cst.CSTNode, module: Module) -> bool:
+    """Whether the function around ``node`` is not declared to return something else than a dict."""
+    function = module.function(node)
+    returns = function.returns if isinstance(function, cst.FunctionDef) else None
+    return returns is None or says_dict(returns, module)
 
 
 def _is_stored_into(node: cst.CSTNode, module: Module) -> bool:

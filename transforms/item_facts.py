@@ -282,7 +282,7 @@ class Facts:
             return False
         for node, module in self.context.holders(sequence):
             parent = module.parents.get(node)
-            if isinstance(parent, cst.AnnAssign) and _says_dict(parent.annotation, module):
+            if isinstance(parent, cst.AnnAssign) and says_dict(parent.annotation, module):
                 return True
         return sequence in self._declared or any(
             escape.to.startswith(("json.", "yaml.")) for escape in self.context.escapes.of(sequence)
@@ -295,7 +295,7 @@ class Facts:
             value
             for function in self.context.project.functions.values()
             for param in parameters(function.node.params)
-            if param.annotation is not None and _says_dict(param.annotation, function.module)
+            if param.annotation is not None and says_dict(param.annotation, function.module)
             for value in function.parameters[param.name.value].values
             if isinstance(value, SeqValue)
         }
@@ -324,7 +324,8 @@ class Facts:
         return list(found)
 
 
-def _says_dict(annotation: cst.Annotation, module: Module) -> bool:
+def says_dict(annotation: cst.Annotation, module: Module) -> bool:
+    """Whether something is declared to be, or to hold, a dict of no other type."""
     return "dict" in module.tree.code_for_node(annotation.annotation).lower()
 
 
@@ -346,4 +347,15 @@ def only(var: Var | None, wanted: Container[DictValue]) -> bool:
     return bool(values) and all(isinstance(value, DictValue) and value in wanted for value in values)
 
 
-__all__ = ["ANSWERS", "Facts", "Form", "answers_in", "facts", "form_of", "only", "poured_answers", "writes"]
+__all__ = [
+    "ANSWERS",
+    "Facts",
+    "Form",
+    "answers_in",
+    "facts",
+    "form_of",
+    "only",
+    "poured_answers",
+    "says_dict",
+    "writes",
+]
