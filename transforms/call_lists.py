@@ -10,6 +10,7 @@ from ..know import modules as syntax
 from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module
 from .context import Context
+from .missing_calls import are_missed, is_missed
 from .reading import Read, base_of, truth_tested
 from .shared import Group, Locals, group, renamed, root_of
 from .snippets import expr, parenthesized
@@ -69,7 +70,10 @@ class Lists:
                     "MR505",
                 )
             case cst.CompFor() if (
-                parent.iter is whole and name is None and isinstance(parent.target, cst.Name)
+                parent.iter is whole
+                and name is None
+                and isinstance(parent.target, cst.Name)
+                and not is_missed(context, entry.sites, whole, module)
             ):
                 context.edit(parent, module, entry.sites, _filtered(kind), "MR505")
             case cst.NamedExpr() if name is None and _walrus(whole) is not None:
@@ -78,8 +82,10 @@ class Lists:
                 self._replace(entry, whole, module, lambda u: any_of(base_of(u), kind))
             case _:
                 self._index_error(entry, read)
-                seen = self._none_is_seen(parent, module, whole) or (
-                    isinstance(parent, _CARRYING) and none_is_seen(context, entry.sites)
+                seen = (
+                    self._none_is_seen(parent, module, whole)
+                    or (isinstance(parent, _CARRYING) and none_is_seen(context, entry.sites))
+                    or is_missed(context, entry.sites, whole, module)
                 )
 
                 def value(updated: cst.CSTNode) -> cst.BaseExpression:
@@ -207,7 +213,7 @@ def none_is_seen(context: Context, sites: set[Site]) -> bool:
                 continue  # looked at where it is read
             if not _is_asked_before(node, module):
                 return True
-    return False
+    return are_missed(context, sites)
 
 
 def read_of_calls(context: Context, node: cst.CSTNode) -> bool:

@@ -60,7 +60,7 @@ def _leaves_unasked(context: Context, site: Site) -> bool:
         for escape in context.escapes.of(Shape(Kind.CONTENT, site, form))
         if escape.way in _WAYS and isinstance(escape.node, _WRITTEN)
     ]
-    if any(escape.direct and not _is_told(escape.node, escape.module) for escape in escapes):
+    if any(escape.direct and not is_told(escape.node, escape.module) for escape in escapes):
         return True
     return any(not escape.direct for escape in escapes) and _is_gathered(context, site)
 
@@ -68,7 +68,7 @@ def _leaves_unasked(context: Context, site: Site) -> bool:
 _WRITTEN = (cst.Name, cst.Attribute, cst.Subscript, cst.Dict, cst.List)
 
 
-def _is_told(node: cst.CSTNode, module: Module) -> bool:
+def is_told(node: cst.CSTNode, module: Module) -> bool:
     """Whether ``node`` stands where it is known not to be None, for the code has asked."""
     return is_guarded(node, module) or _is_after_a_test(node, module)
 
@@ -80,7 +80,7 @@ def _is_gathered(context: Context, site: Site) -> bool:
         call = module.parents.get(parent) if isinstance(parent, cst.Arg) else None
         func = call.func if isinstance(call, cst.Call) else None
         added = isinstance(func, cst.Attribute) and func.attr.value in ("append", "insert", "add")
-        if (added or isinstance(parent, (cst.Element, cst.DictElement))) and not _is_told(node, module):
+        if (added or isinstance(parent, (cst.Element, cst.DictElement))) and not is_told(node, module):
             return True
     return False
 
