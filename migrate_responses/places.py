@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import os
+import re
 import tokenize
 import traceback
 import warnings
@@ -44,10 +45,10 @@ class Places:
             positions = self._positions[module] = Positions(module.tree)
         return positions
 
-    def diagnostic(self, reason: Reason) -> Diagnostic:
-        """A reason as it is reported."""
+    def diagnostic(self, reason: Reason, unsafe_helps: bool = True) -> Diagnostic:
+        """A reason as it is reported; see ``next_step``."""
         line, column = self.position(reason.node, reason.module)
-        text, step = sentence(reason), next_step(reason)
+        text, step = sentence(reason), next_step(reason, unsafe_helps)
         return Diagnostic(reason.code, reason.module.path, line, column, reason.level, text, step)
 
     def note(self, node: cst.CSTNode, module: Module, code: str, message: str) -> Diagnostic:
@@ -60,8 +61,20 @@ def sentence(reason: Reason) -> str:
     return masked(reason.detail) or rule(reason.code).title
 
 
-def next_step(reason: Reason) -> str:
-    """What a person can do about a reason, in one clause; nothing about a note."""
+def next_step(reason: Reason, unsafe_helps: bool = True) -> str:
+    """What a person can do about a reason, in one clause; nothing about a note.
+
+    ``--unsafe-fixes`` is no advice where something else holds the call back all the same.
+    """
+    step = _step(reason)
+    return step if unsafe_helps or reason.level is not Level.UNSAFE else _ADVICE.split(step)[0]
+
+
+# ", then use --unsafe-fixes", "drop it with --unsafe-fixes", ", or let --unsafe-fixes write 16"
+_ADVICE = re.compile(r"(?:, (?:then|or) )?(?:use|drop it with|let) --unsafe-fixes\b")
+
+
+def _step(reason: Reason) -> str:
     known = rule(reason.code)
     if reason.step:
         return reason.step

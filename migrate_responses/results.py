@@ -6,7 +6,7 @@ Everything that shows results (terminal, JSON, later SARIF and HTML) reads only 
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 
@@ -119,12 +119,25 @@ class FlowPlace:
 
 
 @dataclass(frozen=True)
+class Joint:
+    """A place that several calls of a flow share, so that they move together."""
+
+    place: FlowPlace
+    calls: tuple[FlowPlace, ...]
+
+    def moved(self, move: Callable[[FlowPlace], FlowPlace]) -> Joint:
+        """The same with its places changed by ``move``."""
+        return Joint(move(self.place), tuple(map(move, self.calls)))
+
+
+@dataclass(frozen=True)
 class FlowResult:
     """Sites that are migrated together or not at all, with every place their values reach."""
 
     number: int
     verdict: Verdict
     places: tuple[FlowPlace, ...] = ()  # in order of path and line; one for each role, line and code
+    joints: tuple[Joint, ...] = ()  # enough of what its calls share to tell why they are one flow
 
 
 @dataclass(frozen=True)

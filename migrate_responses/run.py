@@ -327,8 +327,10 @@ class Inspection:
         if not own:
             text = f"{first.code} goes together with a call that stays: {sentence(first)}"
         if first.module is not module:
-            text = f"{text} (in {first.module.path})"
-        text = f"{text}; {next_step(first)}"
+            around = scope_of(first.node, first.module)
+            text = f"{text} (in {first.module.path}{f', {around}' if around else ''})"
+        step = next_step(first, self._verdict(flow) is not Verdict.MANUAL)
+        text = f"{text}; {step}" if step else text
         others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
         if others:
             text = f"{text}; also {', '.join(others)}"
@@ -349,7 +351,8 @@ class Inspection:
 
     def diagnostics(self, flow: Flow) -> tuple[Diagnostic, ...]:
         """What speaks against migrating ``flow``."""
-        return _distinct(map(self._places.diagnostic, causes(self._reasons(flow))))
+        helps = self._verdict(flow) is not Verdict.MANUAL
+        return _distinct(self._places.diagnostic(reason, helps) for reason in causes(self._reasons(flow)))
 
     def _leftover(self, left: Leftover) -> SiteResult:
         line, column = self._places.position(left.node, left.module)

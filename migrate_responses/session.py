@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from migrate_responses.config import Options, Settings, matching
 from migrate_responses.find.project import Project, find
 from migrate_responses.find.roots import is_packaged
-from migrate_responses.results import Diagnostic, FileResult, FlowResult, Results, SiteResult
+from migrate_responses.results import Diagnostic, FileResult, FlowPlace, FlowResult, Results, SiteResult
 
 Migrate = Callable[[Mapping[str, bytes], Settings, Container[str] | None], Results]
 
@@ -142,5 +142,8 @@ def shown_diagnostic(project: Project, diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _shown_flow(project: Project, flow: FlowResult, first: int) -> FlowResult:
-    places = tuple(replace(place, path=shown(project, place.path)) for place in flow.places)
-    return replace(flow, number=first + flow.number, places=places)
+    def move(place: FlowPlace) -> FlowPlace:
+        return replace(place, path=shown(project, place.path))
+
+    joints = tuple(joint.moved(move) for joint in flow.joints)
+    return replace(flow, number=first + flow.number, places=tuple(map(move, flow.places)), joints=joints)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from .decide.flows import Flow
+from .decide.flows import Flow, Groups
 from .know.kinds import STRUCTURAL, Const, DictValue, SeqValue, Site, Typed, Value
 from .know.modules import Module
 from .places import Places
-from .results import FlowPlace, FlowResult, Role, Verdict
+from .results import FlowPlace, FlowResult, Joint, Level, Role, Verdict
 from .transforms.context import Context
 
 _MOST = 400  # places of one request that are told; a history fed from all over a project has more
@@ -26,7 +26,12 @@ def trace(found: Iterable[tuple[Flow, Verdict]], context: Context, places: Place
         for site in {shape.site for shape in shapes if shape.kind in STRUCTURAL}:
             answers.setdefault(site, []).append((node, module))
     return tuple(
-        FlowResult(flow.number, verdict, _placed(_of(flow, context, answers), places))
+        FlowResult(
+            flow.number,
+            verdict,
+            _placed(_of(flow, context, answers), places),
+            tuple(_joints(flow, places)) if len(flow.sites) > 1 else (),
+        )
         for flow, verdict in found
     )
 
@@ -90,6 +95,32 @@ def _request(site: Site, context: Context) -> Iterator[tuple[cst.CSTNode, Module
 
 
 _WRITING = frozenset({"literal", "keyword", "store", "setdefault", "append", "insert", "extend"})
+
+
+def _joints(flow: Flow, places: Places) -> Iterator[Joint]:
+    """Enough of what the calls of a flow share to tell why they are one; what most share comes first."""
+    shared: dict[cst.CSTNode, tuple[Module, str, set[Site]]] = {}
+    for edit in flow.edits:
+        shared.setdefault(edit.node, (edit.module, edit.code, set()))[2].update(edit.sites)
+    for reason, owners in flow.owners.items():
+        if reason.level is not Level.NOTE:
+            shared.setdefault(reason.node, (reason.module, reason.code, set()))[2].update(owners)
+    own = set(flow.sites)
+    groups = Groups(flow.sites)
+    for node, (module, code, sites) in sorted(shared.items(), key=lambda item: -len(item[1][2] & own)):
+        about = [site for site in flow.sites if site in sites]
+        if len({groups.find(site) for site in about}) < 2:
+            continue
+        groups.join(about)
+        place = _place(Role.EDIT, node, module, code, places)
+        calls = [_place(Role.CALL, site.node, site.module, "", places) for site in about]
+        if place.line:
+            yield Joint(place, tuple(calls))
+
+
+def _place(role: Role, node: cst.CSTNode, module: Module, code: str, places: Places) -> FlowPlace:
+    line, column = places.position(node, module)
+    return FlowPlace(role, module.path, line, column, places.last_line(node, module), code)
 
 
 def _placed(found: Iterable[Found], places: Places) -> tuple[FlowPlace, ...]:

@@ -99,3 +99,60 @@ def test_a_place_in_a_notebook_is_taken_as_it_is_printed() -> None:
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     Path("play.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     assert "OpenAI().chat.completions.create" in explain("play.ipynb:cell 2:2:8").stdout
+
+
+SHARED = {
+    "llm.py": "from openai import OpenAI\nclient = OpenAI()\n"
+    "def one(q):\n"
+    '    r = client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": q}])\n'
+    "    return r.choices[0].message.content\n"
+    "def two(q):\n"
+    '    r = client.chat.completions.create(model="m", messages=[{"role": "user", "content": q}], stop=q)\n'
+    "    return r.choices[0].message.content\n",
+    "test_llm.py": "from unittest.mock import MagicMock, patch\nimport llm\n"
+    "def answer(text):\n"
+    "    return MagicMock(choices=[MagicMock(message=MagicMock(content=text))])\n"
+    '@patch("llm.client")\ndef test_one(client):\n'
+    '    client.chat.completions.create.return_value = answer("a")\n'
+    '    assert llm.one("x") == "a"\n'
+    '@patch("llm.client")\ndef test_two(client):\n'
+    '    client.chat.completions.create.return_value = answer("a")\n'
+    '    assert llm.two("x") == "a"\n',
+}
+
+
+def test_what_joins_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text("", encoding="utf-8")
+    for name, text in SHARED.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    lines = explain("llm.py:4").stdout.splitlines()
+    assert [line.endswith("(asked for)") for line in lines[:2]] == [True, False]
+    start = lines.index("What joins these calls")
+    assert lines[start + 1].startswith("  test_llm.py:4  return MagicMock(")
+    assert lines[start + 2] == "    Test double (MR802): llm.py:4, llm.py:7"
+
+
+def test_a_call_alone_is_joined_to_none() -> None:
+    assert "joins" not in explain("app/llm.py:7").stdout
+
+
+def test_unsafe_fixes_are_no_advice_where_they_do_not_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    double = "def test_one(monkeypatch):\n    made = llm.make(choices=[1])\n"
+    double += '    monkeypatch.setattr(llm.client.chat.completions, "create", lambda **given: made)\n'
+    double += "    llm.one('x')\n"
+    for stop, advised in ((', stop=["x"]', False), ("", True)):
+        folder = tmp_path / str(advised)
+        folder.mkdir()
+        (folder / "pyproject.toml").write_text("", encoding="utf-8")
+        own = SHARED["llm.py"].split("def two")[0].replace("}])", f"}}]{stop})")
+        (folder / "llm.py").write_text(own, encoding="utf-8")
+        (folder / "test_llm.py").write_text(f"import llm\n{double}", encoding="utf-8")
+        monkeypatch.chdir(folder)
+        text = explain("llm.py:4").stdout
+        assert "MR803 test_llm.py:3  `choices=[1]` in a test is not understood" in text
+        assert ("--unsafe-fixes" in text) is advised

@@ -38,7 +38,7 @@ class Flow:
         return Verdict.MIGRATED
 
 
-class _Groups:
+class Groups:
     """Union-find over sites."""
 
     def __init__(self, sites: Iterable[Site]) -> None:
@@ -64,7 +64,7 @@ class _Groups:
 def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
     """The flows of ``sites``, numbered in the order given."""
     ordered = list(sites)
-    groups = _Groups(ordered)
+    groups = Groups(ordered)
     nodes: dict[cst.CSTNode, Site] = {}
     for edit in plan.edits:
         groups.join(edit.sites)

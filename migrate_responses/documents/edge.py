@@ -77,7 +77,12 @@ class Documents:
             notes=tuple(sorted(notes, key=lambda note: (note.path, note.line, note.column))),
             errors=tuple(errors),
             flows=tuple(
-                replace(flow, places=tuple(map(self._flow_place, flow.places))) for flow in results.flows
+                replace(
+                    flow,
+                    places=tuple(map(self._flow_place, flow.places)),
+                    joints=tuple(joint.moved(self._flow_place) for joint in flow.joints),
+                )
+                for flow in results.flows
             ),
         )
 

@@ -6,9 +6,10 @@ surprising one shows where its knowledge ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from migrate_responses.results import Diagnostic, FlowPlace, Level, Role, SiteResult, Verdict
+from migrate_responses.results import Diagnostic, FlowPlace, Joint, Level, Role, SiteResult, Verdict
+from migrate_responses.rules import rule
 from migrate_responses.show.formats import Report
 from migrate_responses.show.screen import Screen
 
@@ -27,6 +28,7 @@ _PARTS = (
     ("What changes too", Role.EDIT),
 )
 _HELD = "What holds it back"
+_JOINTS, _JOINED = 12, 6  # joints, and calls of one, that are told
 _ENOUGH = 40  # places of one part; what is beyond is counted
 
 
@@ -37,7 +39,7 @@ def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
         site for site in report.outcome.sites if not site.flow and site.path == path and site.line == line
     ]
     for number in numbers:
-        _flow(screen, report, number)
+        _flow(screen, report, number, (path, line))
     for site in alone:
         _calls(screen, [site])
         _told(screen, _HELD, site.reasons)
@@ -86,10 +88,11 @@ def _flows_at(report: Report, path: str, line: int) -> list[int]:
     ]
 
 
-def _flow(screen: Screen, report: Report, number: int) -> None:
+def _flow(screen: Screen, report: Report, number: int, asked: tuple[str, int]) -> None:
     sites = [site for site in report.outcome.sites if site.flow == number]
     places = report.flows[number].places
-    _calls(screen, sites)
+    _calls(screen, sites, asked)
+    _joints(screen, report, report.flows[number].joints)
     told = {(site.path, site.line) for site in sites}
     for title, role in _PARTS:
         part = [place for place in places if place.role is role]
@@ -106,10 +109,29 @@ def _flow(screen: Screen, report: Report, number: int) -> None:
     )
 
 
-def _calls(screen: Screen, sites: Iterable[SiteResult]) -> None:
+def _calls(screen: Screen, sites: Sequence[SiteResult], asked: tuple[str, int] = ("", 0)) -> None:
     for site in sites:
         words, style = _VERDICTS[site.verdict]
-        screen.line((f"{site.path}:{site.line}", "bold"), f"  {site.text}  ", (words, style))
+        mark = "  (asked for)" if len(sites) > 1 and (site.path, site.line) == asked else ""
+        screen.line((f"{site.path}:{site.line}", "bold"), f"  {site.text}  ", (words, style), mark)
+
+
+def _joints(screen: Screen, report: Report, joints: Sequence[Joint]) -> None:
+    """What the calls share, each with the calls that it joins."""
+    if not joints:
+        return
+    screen.line()
+    screen.line(("What joins these calls", "bold"))
+    for joint in joints[:_JOINTS]:
+        place = joint.place
+        text = next((text.strip() for _, text in report.excerpt(place.path, place.line, place.line)), "")
+        screen.line(f"  {place.path}:{place.line}  ", (text, "dim"))
+        lines = list(dict.fromkeys(f"{call.path}:{call.line}" for call in joint.calls))
+        more = f" and {len(lines) - _JOINED} more" if len(lines) > _JOINED else ""
+        what = f"{rule(place.code).title} ({place.code})" if place.code else "rewritten"
+        screen.line(f"    {what}: {', '.join(lines[:_JOINED])}{more}")
+    if len(joints) > _JOINTS:
+        screen.line(f"  and {len(joints) - _JOINTS} more")
 
 
 def _part(screen: Screen, report: Report, title: str, places: list[FlowPlace]) -> None:
