@@ -12,6 +12,7 @@ from . import (
     absent,
     access,
     aliases,
+    both_apis,
     call,
     compared,
     copied_forms,
@@ -51,6 +52,7 @@ from .context import Context
 
 RULES: tuple[Callable[[Context], None], ...] = (
     absent.plan,
+    both_apis.plan,
     params.plan,
     messages.plan,
     functions.plan,

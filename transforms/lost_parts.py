@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from ..decide.contents import hands_on, reachable
 from ..decide.escapes import Way
 from ..know.graph import Var
-from ..know.kinds import Class, DictValue, External, Place, Site, Unknown, Value
+from ..know.kinds import Class, DictValue, External, Place, SeqValue, Site, Unknown, Value
 from ..know.narrowing import AN_EXCEPTION
 from ..know.others import SDKS
 from .context import WRITES, Context, constants
 from .sent import messages_of, sequences_of
+from .uncalled import is_ever_made
 
 _TYPES = frozenset({"text", "image_url", "file", "input_audio"})
 
@@ -23,7 +24,9 @@ _TYPES = frozenset({"text", "image_url", "file", "input_audio"})
 def plan(context: Context) -> None:
     """Hold the calls back whose contents may be such parts. To be asked when the known parts are planned."""
     lost = [
-        value for value in context.project.built.values() if isinstance(value, DictValue) and _is_part(value)
+        value
+        for value in context.project.built.values()
+        if isinstance(value, DictValue) and _is_part(value) and is_ever_made(context, value)
     ]
     known = {edit.node for edit in context.plan.edits}
     for site in context.sites:
@@ -115,6 +118,13 @@ def _contents(context: Context, site: Site) -> list[Place]:
         for message in messages_of(context, site)
         for place in message.places.get("content", ())
         if place.how in WRITES
+    ]
+    found += [
+        inner
+        for place in found
+        for value in (place.var.values if place.var is not None else ())
+        if isinstance(value, SeqValue)
+        for inner in value.places
     ]
     for sequence in sequences_of(context, site):
         found += sequence.places

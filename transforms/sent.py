@@ -20,6 +20,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from .context import WRITES, Context, constants
+from .uncalled import is_ever_made
 
 PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant"})
 KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "function_call", "name", "type", "phase"})
@@ -98,7 +99,10 @@ def writes_items(context: Context, site: Site) -> bool:
     """Whether anything in the program of ``site`` writes tool messages or parts, as a dict or as a text."""
     program = context.project.program(site.module)
     return any(
-        isinstance(value, DictValue) and value.module in program and is_item(value)
+        isinstance(value, DictValue)
+        and value.module in program
+        and is_item(value)
+        and is_ever_made(context, value)
         for value in context.project.built.values()
     ) or any(_spells_items(module) for module in program)
 

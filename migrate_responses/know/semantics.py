@@ -182,6 +182,8 @@ class Semantics(Members):
 
         def on(found: Value) -> None:
             number = found.value if isinstance(found, Const) and type(found.value) is int else None
+            if isinstance(found, Const) and isinstance(found.value, str):
+                return  # a list has nothing under a text: what came here is a dict
             if number not in seen:
                 seen.add(number)
                 use(number)
