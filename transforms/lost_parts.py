@@ -23,12 +23,14 @@ _TYPES = frozenset({"text", "image_url", "file", "input_audio"})
 
 def plan(context: Context) -> None:
     """Hold the calls back whose contents may be such parts. To be asked when the known parts are planned."""
-    lost = [
-        value
-        for value in context.project.built.values()
-        if isinstance(value, DictValue) and _is_part(value) and is_ever_made(context, value)
-    ]
     known = {edit.node for edit in context.plan.edits}
+    lost: list[DictValue] = []
+    for value in context.project.built.values():
+        if isinstance(value, DictValue) and _is_part(value):
+            if is_ever_made(context, value):
+                lost.append(value)
+            elif value.node not in known:
+                _note(context, value)
     for site in context.sites:
         program = context.project.program(site.module)
         parts = [value for value in lost if value.module in program and value.node not in known]
@@ -47,6 +49,13 @@ def plan(context: Context) -> None:
             made = context.source(part.node, part.module, 30)
             detail = f"what `{text}` sends {how}, and `{made}` may be there"
             context.unsafe(place.node, place.module, [site], "MR204", detail)
+
+
+def _note(context: Context, part: DictValue) -> None:
+    """Say of ``part``, which nobody makes, that it is left as it is."""
+    sites = [site for site in context.sites if part.module in context.project.program(site.module)]
+    detail = f"`{context.source(part.node, part.module, 30)}` keeps the old form: nobody calls what makes it"
+    context.note(part.node, part.module, sites, "MR204", detail)
 
 
 def _stores(context: Context, part: DictValue) -> Iterator[str]:
