@@ -28,10 +28,12 @@ from .context import Context
 from .dumps import DUMPED, dump, is_read_by_key, loads
 from .folding import is_lost
 from .item_facts import facts
+from .maybe_none import may_be_none
 from .only_kind import only_kind
 from .read_history import is_history, is_history_read, is_told_apart
 from .reading import (
     ASKS,
+    BARE,
     Read,
     Template,
     builtin,
@@ -42,7 +44,7 @@ from .reading import (
     replace_read,
     same,
 )
-from .snippets import attribute, expr
+from .snippets import attribute, expr, parenthesized
 from .text import content_template
 
 # Kinds whose reads other rules rewrite.
@@ -179,7 +181,27 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
         return
     if kind is Kind.MESSAGE and read.name == "content":
         build = content_template(context, read, sites)
+    if _is_getattr(read.whole) and may_be_none(context, node):
+        build = _unless_none(context, read, build, sites)
     context.edit(read.whole, module, sites, replace_read(build), code)
+
+
+def _unless_none(context: Context, read: Read, build: Template, sites: set[Site]) -> Template:
+    """``getattr(resp, "usage", None)`` where ``resp`` is None at times: its default is for that as well."""
+    assert isinstance(read.whole, cst.Call)
+    if len(read.whole.args) < 3:
+        return build
+    default = read.whole.args[2].value
+    if not isinstance(read.base, cst.Name):
+        text = context.source(read.base, read.module)
+        context.manual(read.whole, read.module, sites, "MR309", f"`{text}` may be None: give it a name")
+    bare = isinstance(read.module.parents.get(read.whole), BARE)
+
+    def either(base: cst.BaseExpression) -> cst.BaseExpression:
+        made = expr("value if base is not None else default", value=build(base), base=base, default=default)
+        return made if bare else parenthesized(made)
+
+    return either
 
 
 def _is_getattr(node: cst.BaseExpression) -> bool:

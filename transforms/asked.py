@@ -11,8 +11,10 @@ from ..know.kinds import Kind, Shape
 from ..know.modules import Module
 from .context import Context, constants
 from .folding import is_lost, settle
+from .maybe_none import may_be_none
 from .only_kind import only_kind
-from .snippets import spells_none
+from .reading import BARE
+from .snippets import expr, operand, parenthesized, spells_none
 
 # The fields that each version of the SDK gives its objects, sent or not (openai.types.chat).
 _FIELDS: dict[Kind, frozenset[str]] = {
@@ -67,8 +69,22 @@ def has_field(context: Context, call: cst.Call, module: Module, shapes: list[Sha
     answer = _has(kind, name, shapes) if name is not None and not is_method(name) else None
     if answer is None:
         context.manual(call, module, sites, "MR309", f"`{context.source(call, module)}` is not understood")
+    elif answer and may_be_none(context, call.args[0].value):
+        bare = isinstance(module.parents.get(call), (*BARE, cst.BooleanOperation, cst.If, cst.IfExp))
+        context.edit(call, module, sites, _is_there if bare else _in_parentheses, "MR312")
     else:
         settle(context, call, module, sites, answer, "MR312")
+
+
+def _is_there(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    assert isinstance(updated, cst.Call)
+    return expr("answer is not None", answer=operand(updated.args[0].value))
+
+
+def _in_parentheses(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+    made = _is_there(original, updated)
+    assert isinstance(made, cst.BaseExpression)
+    return parenthesized(made)
 
 
 def contains(context: Context, target: cst.ComparisonTarget, module: Module, shapes: list[Shape]) -> None:

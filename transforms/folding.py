@@ -9,6 +9,7 @@ import libcst as cst
 from ..know.kinds import DUMPS, JSON_DUMPS, Bound, Function, Instance, Site, Super
 from ..know.modules import Module, walk
 from .context import Context
+from .maybe_none import would_be_heard
 
 # Calls that do nothing but look.
 _LOOKS = frozenset({"getattr", "hasattr", "isinstance", "len", "dict", "str", "type"})
@@ -19,7 +20,8 @@ def is_lost(
     context: Context, node: cst.BaseExpression, module: Module, sites: Iterable[Site], code: str = "MR309"
 ) -> bool:
     """Whether ``node``, which is about to be left out, does something: then it holds ``sites`` back."""
-    if not any(_does_something(part) or _runs_code(context, part) for part in walk(node)):
+    acts = any(_does_something(part) or _runs_code(context, part) for part in walk(node))
+    if not acts and not would_be_heard(context, node, module):
         return False
     text = context.source(node, module)
     context.manual(node, module, sites, code, f"`{text}` would no longer run: give what it returns a name")

@@ -19,6 +19,9 @@ from .snippets import attribute, expr
 # Functions that only ask what something is.
 ASKS = frozenset({"hasattr", "isinstance", "type", "callable", "id", "issubclass"})
 
+# Where an expression needs no parentheses, whatever it is.
+BARE = (cst.Assign, cst.AnnAssign, cst.Return, cst.Arg, cst.Element, cst.DictElement, cst.Expr)
+
 Template = Callable[[cst.BaseExpression], cst.BaseExpression]
 
 

@@ -16,6 +16,7 @@ from ..know.kinds import DUMPS, Const, Shape, Site
 from ..know.modules import Module
 from .access import RESPONSE
 from .context import Context
+from .maybe_none import is_doubted
 from .reading import Read
 
 Scope = cst.FunctionDef | cst.Lambda | cst.Module
@@ -85,13 +86,17 @@ def group(context: Context, reads: Sequence[tuple[Read, set[Site]]]) -> list[Gro
     return list(found.values())
 
 
+_Line = tuple[Module, str, cst.BaseExpression, set[Site]]
+
+
 class Locals:
     """Chooses locals and remembers where they are to be written."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._taken: dict[Scope, set[str]] = {}
-        self._lines: dict[cst.CSTNode, list[tuple[Module, str, cst.BaseExpression, set[Site]]]] = {}
+        self._lines: dict[cst.CSTNode, list[_Line]] = {}
+        self._before: dict[cst.CSTNode, list[_Line]] = {}
 
     def share(self, entry: Group, wanted: str, value: Callable[[str], cst.BaseExpression]) -> None:
         """Give ``entry`` a local called ``wanted`` (or something close) if it is read more than once."""
@@ -109,23 +114,32 @@ class Locals:
         if existing is not None:
             entry.name = existing
             return
-        anchor = _anchor(entry.module, entry.scope, bound[0])
-        anchor = aliases(self._context).anchor(anchor) if anchor is not None else None
-        if anchor is None or not _follow(entry, anchor):
+        if _is_tried(entry, bound[0]) or is_doubted(self._context, entry.module, entry.scope, entry.root):
+            anchor = _where_asked(entry)  # right after its binding it may be None
+            lines = self._before
+        else:
+            anchor = _anchor(entry.module, entry.scope, bound[0])
+            anchor = aliases(self._context).anchor(anchor) if anchor is not None else None
+            lines = self._lines
+        if anchor is None or not _follow(entry, anchor, before=lines is self._before):
             return
         entry.name = self._free(entry, wanted)
-        self._lines.setdefault(anchor, []).append((entry.module, entry.name, value(entry.root), entry.sites))
+        lines.setdefault(anchor, []).append((entry.module, entry.name, value(entry.root), entry.sites))
 
     def write(self, code: str) -> None:
         """Ask for the edits that bind the locals."""
-        for anchor, lines in self._lines.items():
+        for anchor, lines, ahead in [
+            *((anchor, lines, False) for anchor, lines in self._lines.items()),
+            *((anchor, lines, True) for anchor, lines in self._before.items()),
+        ]:
             module = lines[0][0]
             sites = {site for _, _, _, owners in lines for site in owners}
             statements = [_assignment(name, value) for _, name, value, _ in lines]
-            if isinstance(anchor, cst.IndentedBlock):
-                self._context.edit(anchor, module, sites, _at_start(statements), code)
-            else:
-                self._context.edit(anchor, module, sites, _after(statements), code)
+            if ahead:
+                self._context.edit(anchor, module, sites, _ahead(statements), code)
+                continue
+            where = _at_start if isinstance(anchor, cst.IndentedBlock) else _after
+            self._context.edit(anchor, module, sites, where(statements), code)
 
     def _free(self, entry: Group, wanted: str) -> str:
         taken = self._taken.get(entry.scope)
@@ -223,8 +237,42 @@ def _anchor(module: Module, scope: Scope, binding: cst.CSTNode) -> cst.CSTNode |
             return None
 
 
-def _follow(entry: Group, anchor: cst.CSTNode) -> bool:
-    """Whether all reads come after ``anchor``, in its block or deeper."""
+def _is_tried(entry: Group, binding: cst.CSTNode) -> bool:
+    """Whether a read stands in a ``try`` that does not bind the name: what it is may be an error."""
+    around = set(entry.module.ancestors(binding))
+    return any(
+        isinstance(parent, (cst.Try, cst.TryStar)) and parent not in around
+        for read in entry.reads
+        for parent in entry.module.ancestors(read.whole)
+    )
+
+
+def _where_asked(entry: Group) -> cst.CSTNode | None:
+    """The statement that starts by reading the value first of all, whatever else is the case."""
+    module = entry.module
+    order = {node: number for number, node in enumerate(syntax.walk(entry.scope))}
+    first: cst.CSTNode = min((read.whole for read in entry.reads), key=lambda node: order.get(node, 0))
+    below = first
+    for parent in module.ancestors(first):
+        match parent:
+            case cst.IndentedBlock() | cst.Module():
+                return below
+            case cst.BooleanOperation(left=left) if left is not below:
+                return None
+            case cst.If(test=test) if test is not below:
+                return None
+            case cst.For(iter=source) if source is not below:
+                return None
+            case cst.IfExp() | cst.Lambda() | cst.BaseComp() | cst.CompFor() | cst.While() | cst.With():
+                return None
+            case cst.BaseSuite() | cst.Else() | cst.Try() | cst.FunctionDef() | cst.ClassDef() | cst.Match():
+                return None
+        below = parent
+    return None
+
+
+def _follow(entry: Group, anchor: cst.CSTNode, before: bool = False) -> bool:
+    """Whether all reads come after ``anchor``, in its block or deeper; ``before`` it a line is written."""
     block = anchor if isinstance(anchor, cst.IndentedBlock) else entry.module.parents.get(anchor)
     order = {node: number for number, node in enumerate(syntax.walk(entry.scope))}
     for read in entry.reads:
@@ -232,6 +280,8 @@ def _follow(entry: Group, anchor: cst.CSTNode) -> bool:
             return False
         if order.get(read.whole, -1) < order.get(anchor, 0):
             return False
+        if before:
+            continue
         if isinstance(anchor, cst.SimpleStatementLine) and anchor in entry.module.ancestors(read.whole):
             return False
     return True
@@ -245,6 +295,12 @@ def _after(
     statements: list[cst.SimpleStatementLine],
 ) -> Callable[[cst.CSTNode, cst.CSTNode], cst.FlattenSentinel[cst.CSTNode]]:
     return lambda original, updated: cst.FlattenSentinel([updated, *statements])
+
+
+def _ahead(
+    statements: list[cst.SimpleStatementLine],
+) -> Callable[[cst.CSTNode, cst.CSTNode], cst.FlattenSentinel[cst.CSTNode]]:
+    return lambda original, updated: cst.FlattenSentinel([*statements, updated])
 
 
 def _at_start(statements: list[cst.SimpleStatementLine]) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
