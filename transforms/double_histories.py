@@ -11,11 +11,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..decide.contents import contents
 from ..decide.plan import Apply
+from ..know.kinds import DictValue, SeqValue, Site
 from ..know.modules import Module, walk
+from .context import Context
 from .double_calls import Calls
 from .double_edits import new_string
 from .double_trees import binding, is_read
+from .history import is_fed
+from .sent import is_item, messages_of
 from .snippets import entry, key_of
 from .tested import key_asked
 
@@ -255,3 +260,26 @@ def _key_node(node: cst.BaseExpression) -> cst.CSTNode:
     index = node.slice[0].slice
     assert isinstance(index, cst.Index)
     return index.value
+
+
+def sends_items(context: Context, site: Site) -> bool:
+    """Whether the messages of ``site`` can have another shape now: tool calls, their results, parts."""
+    return (
+        context.request(site).passes_tools
+        or is_fed(context, site)
+        or any(is_item(message) or _has_parts(message) for message in messages_of(context, site))
+    )
+
+
+def has_parts(context: Context, site: Site) -> bool:
+    """Whether the messages of ``site`` can have parts."""
+    return any(_has_parts(message) for message in messages_of(context, site))
+
+
+def _has_parts(message: DictValue) -> bool:
+    """Whether the content of a message can be a list of parts."""
+    content = message.fields.get("content")
+    lists = [value for value in content.values if isinstance(value, SeqValue)] if content is not None else []
+    return any(
+        isinstance(part, DictValue) and "type" in part.places for listed in lists for part in contents(listed)
+    )

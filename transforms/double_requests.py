@@ -12,24 +12,21 @@ from collections.abc import Callable, Iterable
 
 import libcst as cst
 
-from ..decide.contents import contents
 from ..decide.plan import Apply
-from ..know.kinds import DictValue, External, SeqValue, Site, Unknown
+from ..know.kinds import DictValue, External, Site, Unknown
 from ..know.modules import Module
 from .context import Context, is_none
 from .double_calls import Calls
 from .double_edits import new_name, new_string
 from .double_functions import Replacements
-from .double_histories import Histories
+from .double_histories import Histories, has_parts, sends_items
 from .double_kept import Kept
 from .double_listed import listed
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
-from .history import is_fed
 from .listing import append
 from .parameter import UNCHANGED
-from .sent import is_item, messages_of
 from .snippets import key_of, keyword, quote_of, spells_none, string
 from .tested import ASSERTS, at, key_asked
 
@@ -117,7 +114,7 @@ class Requests:
 
     def _whole(self, node: cst.CSTNode, request: cst.BaseExpression, other: cst.BaseExpression) -> None:
         """``create.call_args.kwargs == {...}``: the other side has the new names."""
-        if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)):
+        if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)) or _is_positional(request):
             return
         if self.replacements.are_requests(request) or self.kept.are_requests(request):
             wholes = [e.value for e in other.elements] if isinstance(other, cst.List) else [other]
@@ -361,6 +358,19 @@ def _is_of_another(node: cst.BaseExpression) -> bool:
     return None not in names and not {"messages", "model"} <= set(names)
 
 
+def _is_positional(node: cst.BaseExpression) -> bool:
+    """``call.args[0]``: what the API takes has names, so it is a call of something else."""
+    match node:
+        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="args"))):
+            return True
+        case cst.Subscript(
+            value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="call_args" | "await_args")))
+        ):
+            return key_asked(node) is None
+        case _:
+            return False
+
+
 def _is_nothing(node: cst.BaseExpression) -> bool:
     """``args == ()``: what the API takes has names; ``call_args is None``."""
     return spells_none(node) or (isinstance(node, cst.Tuple) and not node.elements)
@@ -393,27 +403,4 @@ def _is_assert_equal(node: cst.Call) -> bool:
         "assertEqual",
         "assertDictEqual",
         "assertEquals",
-    )
-
-
-def sends_items(context: Context, site: Site) -> bool:
-    """Whether the messages of ``site`` can have another shape now: tool calls, their results, parts."""
-    return (
-        context.request(site).passes_tools
-        or is_fed(context, site)
-        or any(is_item(message) or _has_parts(message) for message in messages_of(context, site))
-    )
-
-
-def has_parts(context: Context, site: Site) -> bool:
-    """Whether the messages of ``site`` can have parts."""
-    return any(_has_parts(message) for message in messages_of(context, site))
-
-
-def _has_parts(message: DictValue) -> bool:
-    """Whether the content of a message can be a list of parts."""
-    content = message.fields.get("content")
-    lists = [value for value in content.values if isinstance(value, SeqValue)] if content is not None else []
-    return any(
-        isinstance(part, DictValue) and "type" in part.places for listed in lists for part in contents(listed)
     )

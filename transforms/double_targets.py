@@ -25,7 +25,7 @@ RESHAPED = frozenset(
 RECORDS = frozenset(
     {"call_args", "await_args", "call_args_list", "await_args_list", "mock_calls", "method_calls"}
 )
-_METHODS = frozenset({"create", "parse", "stream"})
+METHODS = frozenset({"create", "parse", "stream"})
 # Other parts of a client that have such methods.
 _OTHERS = frozenset(
     "embeddings images speech transcriptions translations moderations files batches jobs assistants threads"
@@ -50,9 +50,9 @@ class Targets:
         match node:
             case cst.Attribute(
                 value=cst.Attribute(attr=cst.Name(value=other)), attr=cst.Name(value=name)
-            ) if name in _METHODS and other in _OTHERS:
+            ) if name in METHODS and other in _OTHERS:
                 return False
-            case cst.Attribute(attr=cst.Name(value=name)) if name in _METHODS:
+            case cst.Attribute(attr=cst.Name(value=name)) if name in METHODS:
                 return True
             case cst.Name() | cst.Attribute():
                 found = [self._binds(origin, depth) for origin in self.origins(node)]

@@ -22,8 +22,9 @@ from .double_clients import Clients
 from .double_dynamic import dark
 from .double_edits import new_name, new_string
 from .double_functions import Replacements, with_store
+from .double_histories import sends_items
 from .double_leftovers import Leftovers
-from .double_requests import Requests, sends_items
+from .double_requests import Requests
 from .double_targets import RENAMED, RESHAPED
 from .tested import at, tested
 
