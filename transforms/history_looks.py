@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..know.kinds import External, SeqValue
-from ..know.modules import Module
+from ..know.modules import Module, walk
 from .context import Context, constants
+from .reading import builtin
 
 Look = tuple[cst.CSTNode, Module]
 
@@ -44,9 +45,38 @@ def counts(context: Context, sequence: SeqValue) -> Iterator[Look]:
         counted = isinstance(parent, cst.Arg) and _is_counted(context, parent, module)
         if parent is not None and counted and not context.is_gone(node, module):
             yield module.parents[parent], module
+        for counting in _counted_by_turns(context, node, module):
+            if not context.is_gone(counting, module):
+                yield counting, module
     for place in sequence.places:
         if place.how in ("pop", "remove", "delete"):
             yield place.node, place.module
+
+
+def _counted_by_turns(context: Context, node: cst.CSTNode, module: Module) -> Iterator[cst.CSTNode]:
+    """Where a loop over the history ``node`` does something for each entry, whatever it is: ``n += 1``."""
+    match parent := module.parents.get(node):
+        case cst.Arg():
+            call = module.parents.get(parent)
+            if isinstance(call, cst.Call) and builtin(context, call) == "enumerate":
+                yield call
+        case cst.CompFor(target=target, iter=source) if source is node and not parent.ifs:
+            whole = module.parents.get(parent)
+            if isinstance(whole, (cst.GeneratorExp, cst.ListComp)) and not _mentions(whole.elt, target):
+                yield whole
+        case cst.For(target=target, iter=source, body=body) if source is node:
+            for line in body.body:
+                for small in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+                    if isinstance(small, cst.AugAssign) and not _mentions(small.value, target):
+                        yield small
+        case _:
+            return
+
+
+def _mentions(node: cst.CSTNode, target: cst.CSTNode) -> bool:
+    """Whether ``node`` has a name of the loop's ``target`` in it."""
+    names = {inner.value for inner in walk(target) if isinstance(inner, cst.Name)}
+    return any(isinstance(inner, cst.Name) and inner.value in names for inner in walk(node))
 
 
 def searches(context: Context, sequence: SeqValue) -> Iterator[Look]:
