@@ -89,13 +89,13 @@ def _holds_data(value: Value) -> bool:
 
 
 def flatten_passed(context: Context, site: Site, item: Keyword) -> None:
-    """Pass ``[{"type": "function", **tool["function"]} for tool in tools]``."""
-    strict = '"strict": False, ' if context.settings.api_defaults == "preserve" else ""
+    """Pass ``[{"type": "function"} | tool["function"] for tool in tools]``: of no type, as what was read."""
+    strict = ', "strict": False' if context.settings.api_defaults == "preserve" else ""
     act(
         context,
         site,
         [item],
-        Action("MR501", wrap=_flat(f'{{"type": "function", {strict}**tool["function"]}}')),
+        Action("MR501", wrap=_flat(f'{{"type": "function"{strict}}} | tool["function"]')),
     )
 
 
