@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import Argument, Bound, Function, Invocation, Place, Shape, Site
+from ..know.graph import Var
+from ..know.kinds import Argument, Bound, DictValue, Function, Invocation, Place, Shape, Site, Value
 from ..know.modules import Module, dotted, walk
 from .context import Context
 from .entries import value_of
-from .item_facts import ANSWERS, Facts, answers_in
+from .item_facts import Facts, answers_in
+from .rebuilt import Rebuilt
+from .shared import renamed
 from .snippets import attribute, expr
 
 _NAMES = ("item", "output_item", "each_item")
@@ -29,7 +32,8 @@ class _Handover:
     module: Module
     number: int
     value: cst.BaseExpression
-    shapes: tuple[Shape, ...]
+    var: Var
+    values: tuple[Value, ...]
     name: str  # of the items
 
 
@@ -49,8 +53,10 @@ def hand_over_items(
 
     ``bare`` takes the dump off an answer; ``as_message`` makes a plain message of it.
     """
-    found = _handovers(context, place)
-    if found is None or not set(answers) <= {shape for handover in found for shape in handover.shapes}:
+    found = _handovers(context, place, answers_in)
+    if found is None or place.var is None or any(value in known.multiple for value in place.var.values):
+        return False
+    if not set(answers) <= {shape for handover in found for shape in handover.values}:
         return False
     plain = {shape.site in known.plain for shape in answers}
     if plain == {True}:
@@ -60,8 +66,9 @@ def hand_over_items(
     wanted = known.wants_dicts_at(place)
     forms: list[tuple[_Handover, bool]] = []
     for handover in found:
-        dicts = wanted or any(shape.form != "object" for shape in handover.shapes)
-        if True in plain or (dicts and any(shape.site.method != "create" for shape in handover.shapes)):
+        shapes = [value for value in handover.values if isinstance(value, Shape)]
+        dicts = wanted or any(shape.form != "object" for shape in shapes)
+        if True in plain or (dicts and any(shape.site.method != "create" for shape in shapes)):
             return False
         forms.append((handover, dicts))
     for handover, dicts in forms:
@@ -70,8 +77,50 @@ def hand_over_items(
     return True
 
 
-def _handovers(context: Context, place: Place) -> list[_Handover] | None:
-    """The calls that hand an answer to the function around ``place``; None if one cannot be rewritten."""
+def hand_over_calls(
+    context: Context,
+    known: Facts,
+    place: Place,
+    again: Mapping[DictValue, Rebuilt | None],
+    senders: set[Site],
+) -> set[Site] | None:
+    """The same for messages that repeat an answer and its calls: whose they are, or None if it cannot be."""
+    found = _handovers(context, place, lambda var: _multiple(known, var))
+    given = {value for handover in found or () for value in handover.values}
+    if found is None or not set(_multiple(known, place.var)) <= given:
+        return None
+    made: list[tuple[_Handover, Rebuilt]] = []
+    for handover in found:
+        answer = again.get(_multiple(known, handover.var)[0]) if len(handover.values) == 1 else None
+        if answer is None or answer.returned:
+            return None
+        made.append((handover, answer))
+    for handover, answer in made:
+        sites = senders | answer.sites
+        answer.remove(context, sites)
+        dicts = known.wants_dicts_at(place) and all(site.method == "create" for site in answer.sites)
+        apply = _for_each(handover, dicts, _always(renamed(context, answer.root, answer.module)))
+        context.edit(handover.line, handover.module, sites, apply, "MR209", key="each")
+    return {site for _, answer in made for site in answer.sites}
+
+
+def _multiple(known: Facts, var: Var | None) -> list[DictValue]:
+    """The messages in ``var`` that become several items."""
+    values = var.values if var is not None else ()
+    return [value for value in values if isinstance(value, DictValue) and value in known.multiple]
+
+
+def _always(root: cst.Name) -> Bare:
+    return lambda updated: root
+
+
+def _handovers(
+    context: Context, place: Place, several: Callable[[Var], Sequence[Value]]
+) -> list[_Handover] | None:
+    """The calls that hand what is ``several`` items to the function around ``place``.
+
+    None if one cannot be rewritten.
+    """
     value = value_of(place)
     function = context.project.functions.get(place.module.function(place.node) or place.node)
     if function is None or not isinstance(value, cst.Name):
@@ -83,14 +132,17 @@ def _handovers(context: Context, place: Place) -> list[_Handover] | None:
         handed = _handed(context, function, value.value, call)
         if handed is None:
             return None
-        shapes = answers_in(handed.var)
-        if shapes:
+        values = several(handed.var)
+        if values:
             line, name = _line_of(call), _name(call)
-            if line is None or name is None or not _is_alone(handed) or not _is_simple(call.node, handed):
+            alone = set(handed.var.values) == set(values)
+            if line is None or name is None or not alone or not _is_simple(call.node, handed):
                 return None
             assert isinstance(handed.node, cst.Arg)
             number = call.node.args.index(handed.node)
-            found.append(_Handover(line, call.module, number, handed.node.value, tuple(shapes), name))
+            found.append(
+                _Handover(line, call.module, number, handed.node.value, handed.var, tuple(values), name)
+            )
     return found
 
 
@@ -146,10 +198,6 @@ def _handed(context: Context, function: Function, name: str, call: Invocation) -
     return call.at(position, name)
 
 
-def _is_alone(handed: Argument) -> bool:
-    return all(isinstance(value, Shape) and value.kind in ANSWERS for value in handed.var.values)
-
-
 def _is_simple(call: cst.Call, handed: Argument) -> bool:
     """Whether all but the message can be looked at several times."""
     others = [argument.value for argument in call.args if argument is not handed.node]
@@ -190,6 +238,9 @@ def _for_each(
         item = expr(f"{name}.to_dict()" if dicts else name)
         args = [*call.args]
         args[handover.number] = argument.with_changes(value=item)
+        if isinstance(argument.value, cst.Dict) and len(args) == 1:  # room for one short expression
+            call = call.with_changes(whitespace_before_args=cst.SimpleWhitespace(""))
+            args = [cst.Arg(item)]
         inner = updated.with_changes(
             body=[statement.with_changes(value=call.with_changes(args=args))], leading_lines=()
         )

@@ -27,7 +27,7 @@ from ..know.kinds import (
     Value,
 )
 from ..know.modules import Module, walk
-from .adders import hand_over_items
+from .adders import hand_over_calls, hand_over_items
 from .built_up import annotate_list
 from .context import Context
 from .entries import is_entry, value_of
@@ -328,6 +328,10 @@ def _calls(
     value = value_of(place)
     listed = isinstance(place.node, (cst.ListComp, cst.GeneratorExp)) and isinstance(place.node.elt, cst.Call)
     if not only(place.var, known.multiple) or (value is None and not listed):
+        handed = hand_over_calls(context, known, place, again, senders)
+        if handed is not None:
+            fed.update(dict.fromkeys(handed))
+            return
         text = context.source(place.node, place.module)
         context.manual(place.node, place.module, senders, "MR506", f"`{text}` adds calls and other messages")
         return
