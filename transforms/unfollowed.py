@@ -10,7 +10,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.contents import hands_on
-from ..know.kinds import Const, External, Kind, Shape, Site, Typed, Unknown, Value
+from ..know.kinds import SHAPES, Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
 from .context import Context
@@ -29,6 +29,7 @@ def plan(context: Context) -> None:
                 _is_code(node)
                 or _is_getter(context, node, module)
                 or (_is_telling(node, module) and _is_unknown(context, node, module))
+                or _is_of_lost_object(context, node)
             ):
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
@@ -43,6 +44,34 @@ def _programs(context: Context) -> dict[Module, list[Site]]:
         for module in context.project.program(site.module):
             if module is site.module or not is_test(module):
                 found.setdefault(module, []).append(site)
+    return found
+
+
+def _is_of_lost_object(context: Context, node: cst.CSTNode) -> bool:
+    """``step.call.id`` of who knows what, where objects of the project keep a tool call as ``call``."""
+    match node:
+        case cst.Attribute(
+            value=cst.Attribute(value=owner, attr=cst.Name(value=field)) as kept, attr=cst.Name(value=name)
+        ):
+            kinds = _fields(context).get(field, ())
+            known = context.project.values(owner) or context.project.values(kept)
+            return not known and any((kind, name) in SHAPES for kind in kinds)
+        case _:
+            return False
+
+
+def _fields(context: Context) -> dict[str, set[Kind]]:
+    """The fields of objects of the project that parts of answers are kept in, and which parts."""
+    known = context.memo.get("fields of answers")
+    if isinstance(known, dict):
+        return known
+    found: dict[str, set[Kind]] = {}
+    for cls in context.project.classes.values():
+        for name, var in cls.instance.fields.items():
+            kinds = {value.kind for value in var.values if isinstance(value, Shape)}
+            if kinds:
+                found.setdefault(name, set()).update(kinds)
+    context.memo["fields of answers"] = found
     return found
 
 
