@@ -18,11 +18,12 @@ from .double_edits import (
     only,
     onto,
     path_of,
+    refused,
     set_fields,
     set_parsed,
 )
 from .double_forms import keywords_of
-from .double_names import IDLE, MOCKS
+from .double_names import IDLE, MOCKS, is_idle
 from .double_specs import has_spec
 from .double_trees import binding, written_out
 
@@ -77,8 +78,10 @@ class Attributes:
                 self._shapes.edit(node, onto("output", 4))
                 may_be_none = self._shapes.calls.may_be_none(assign.value)
                 self._shapes.edit(assign.value, lambda o, u: items_of(u, may_be_none))
-        elif stored and self._is_idle(path):
+        elif stored and self._is_idle(path, node):
             self._remove(node, choices)
+        elif path == ("message", "refusal") and stored:
+            self._refusal(node, choices)
         elif path == ("message",) and stored:
             self._message(node, choices)
         elif path == ("finish_reason",) and isinstance(parent, cst.AssignTarget):
@@ -114,10 +117,28 @@ class Attributes:
         made = binding(self._module, target.value) if isinstance(target.value, cst.Name) else None
         return made is not None and has_spec(made.value)
 
-    def _is_idle(self, path: tuple[str, ...]) -> bool:
+    def _refusal(self, node: cst.Attribute, choices: cst.Attribute) -> None:
+        """``mock.choices[0].message.refusal = X`` -> ``mock.output = [...]``, where the calls are not set."""
+        assign = self._assigned(node)
+        made = binding(self._module, choices.value) if isinstance(choices.value, cst.Name) else None
+        calls = self._calls_beside(choices)
+        if not isinstance(assign, cst.Assign) or made is None or calls is not None:
+            return
+        if self._shapes.maker(made.value) is None or has_spec(made.value):
+            return
+        maker = made.value
+        assert isinstance(maker, cst.Call)
+        self._shapes.known.add(choices)
+        self._shapes.edit(node, onto("output", 4))
+        self._shapes.edit(assign.value, lambda o, u: _refused(maker, u))
+
+    def _is_idle(self, path: tuple[str, ...], node: cst.Attribute) -> bool:
         """Whether nothing reads that part of an answer any more."""
         if path == ("finish_reason",):
             return not self._shapes.reads_finish
+        assign = self._assigned(node)
+        if isinstance(assign, cst.Assign) and not is_idle(self._shapes, path[-1], assign.value):
+            return False
         return path[-1] in IDLE and path[:-1] in ((), ("message",))
 
     def _message(self, node: cst.Attribute, choices: cst.Attribute) -> None:
@@ -218,3 +239,8 @@ class Attributes:
         self._shapes.remove(tree.gone, node)
         self._shapes.edit(line, set_fields(keywords_of(made), owner))
         return True
+
+
+def _refused(maker: cst.Call, refusal: cst.CSTNode) -> cst.BaseExpression:
+    assert isinstance(refusal, cst.BaseExpression)
+    return refused(maker, refusal)

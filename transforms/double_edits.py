@@ -243,6 +243,18 @@ def of_choice(choice: Keywords, reads_output: bool, may_be_none: bool, calls_may
     return found
 
 
+def refused(maker: cst.Call, refusal: cst.BaseExpression) -> cst.BaseExpression:
+    """The items for a refusal, which may be None where it is not written out; made as ``maker`` makes one."""
+    if is_empty(refusal):
+        return cst.List([])
+    part = alike(maker, {"type": expr('"refusal"'), "refusal": refusal})
+    content = cst.List([cst.Element(part)])
+    items = cst.List([cst.Element(alike(maker, {"type": expr('"message"'), "content": content}))])
+    if isinstance(refusal, cst.SimpleString):
+        return items
+    return expr("items if r else []", items=items, r=operand(refusal))
+
+
 def output_of(calls: cst.BaseExpression, may_be_none: bool) -> cst.BaseExpression:
     """The items for a list of calls, of which those that are written there are calls still."""
     if isinstance(calls, cst.List):

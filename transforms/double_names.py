@@ -13,7 +13,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know import modules as syntax
-from ..know.kinds import External
+from ..know.kinds import External, Kind
 from .double_edits import is_empty, new_name, only
 from .double_specs import has_spec, without_spec
 from .double_trees import is_read
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MOCKS = ("unittest.mock.", "mock.", "pytest_mock.", "types.SimpleNamespace")
 # What a mock of the answer has no use for any more.
 IDLE = frozenset({"role", "index", "logprobs", "refusal", "function_call"})
+
+
+_ASKED = {"refusal": Kind.REFUSAL, "function_call": Kind.FUNCTION_CALL}
 
 
 @dataclass
@@ -50,6 +53,12 @@ def plan(shapes: Shapes) -> None:
         parts = _parts(shapes, scope, node)
         if parts is not None:
             _rewrite(shapes, parts, node)
+
+
+def is_idle(shapes: Shapes, name: str, value: cst.BaseExpression) -> bool:
+    """Whether it is no loss if ``name``, one of ``IDLE``, is not set to ``value``."""
+    kind = _ASKED.get(name)
+    return kind is None or kind not in shapes.kinds or is_empty(value)
 
 
 def _parts(shapes: Shapes, scope: cst.CSTNode, linked: cst.Assign) -> _Parts | None:
@@ -122,7 +131,9 @@ def _set_up(shapes: Shapes, node: cst.Name) -> cst.Assign | None:
             return None
         if names[:1] == ["message"] and len(names) > 1:
             names = names[1:]
-        if names in (["content"], ["message"]) or (len(names) == 1 and names[0] in IDLE):
+        if names in (["content"], ["message"]):
+            return assign
+        if len(names) == 1 and names[0] in IDLE and is_idle(shapes, names[0], assign.value):
             return assign
         if names == ["tool_calls"] and is_empty(assign.value):
             return assign

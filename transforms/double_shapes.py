@@ -29,6 +29,7 @@ from .double_edits import (
     no_choices,
     only,
     or_empty,
+    refused,
     rename_keywords,
     to_message,
 )
@@ -270,7 +271,8 @@ class Shapes:
         calls = parts.get("tool_calls")
         if self.maker(message) is None or parts.keys() - _MESSAGE_KEYS:
             return None
-        if any(name in parts and not is_empty(parts[name]) for name in ("refusal", "function_call")):
+        refusal = self._refusal(parts, tree)
+        if refusal is None or not is_empty(parts.get("function_call", cst.Name("None"))):
             return None
         if calls is not None and not self.calls.are_items(calls):
             return None
@@ -279,14 +281,26 @@ class Shapes:
             calls_may_be_none = calls is not None and self.calls.may_be_none(calls)
             if needs_items and calls_may_be_none:
                 return None
-            finish = double_finish.status(self, inner, tree)
-            return flat(self.reads_output, may_be_none, calls_may_be_none, finish, needs_items)
-        if calls is not None and not isinstance(calls, cst.List) and not is_empty(calls):
+            more = double_finish.status(self, inner, tree) | refusal
+            return flat(self.reads_output, may_be_none, calls_may_be_none, more, needs_items)
+        if refusal or (calls is not None and not isinstance(calls, cst.List) and not is_empty(calls)):
             return None
         if not isinstance(inner.get("finish_reason", cst.SimpleString('"stop"')), cst.SimpleString):
             return None
         self.needs(self._model_names(inner, parts), choice)
         return model(may_be_none, self.reads_finish)
+
+    def _refusal(self, message: Keywords, maker: cst.Call) -> Keywords | None:
+        """The field that says a refusal, none where nobody asks; None if it is not understood."""
+        given = message.get("refusal")
+        if given is None or is_empty(given):
+            return {}
+        if not isinstance(given, (cst.SimpleString, cst.Name, cst.Attribute)):
+            return None
+        if Kind.REFUSAL not in self.kinds:
+            return {}
+        calls = message.get("tool_calls")
+        return {"output": refused(maker, given)} if calls is None or is_empty(calls) else None
 
     def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
         """A chunk of a stream with its choice and its delta; tells whether all of it is known."""
