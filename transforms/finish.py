@@ -16,6 +16,7 @@ from ..know.modules import Module, walk
 from .context import Context, constants
 from .folding import is_lost
 from .listing import indent_within
+from .maybe_none import is_not_given
 from .none_kept import is_kept_by_object
 from .only_kind import only_kind
 from .reading import read_of, replace_read, same, truth_tested
@@ -104,7 +105,7 @@ def _read(
 def _is_mixed(context: Context, node: cst.BaseExpression) -> bool:
     """Whether ``node`` also holds a string or None; the default of a ``getattr`` never shows."""
     default = isinstance(node, cst.Call)
-    return any(
+    return is_not_given(context, node) or any(
         isinstance(value, Const) and not (default and value.value is None)
         for value in context.project.values(node)
     )

@@ -16,9 +16,12 @@ from .snippets import spells_none
 
 def may_be_none(context: Context, node: cst.CSTNode) -> bool:
     """Whether ``node`` can be None, as its values or the functions that give it tell."""
-    return _is_none_at_times(context, node) or any(
-        _gives_nothing(context, made) for made in _made_by(context, node)
-    )
+    return _is_none_at_times(context, node) or is_not_given(context, node)
+
+
+def is_not_given(context: Context, node: cst.CSTNode) -> bool:
+    """Whether ``node`` comes from a function that comes to its end without ``return`` at times."""
+    return any(_gives_nothing(context, made) for made in _made_by(context, node))
 
 
 def _is_none_at_times(context: Context, node: cst.CSTNode) -> bool:
