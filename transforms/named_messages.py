@@ -1,0 +1,89 @@
+"""Messages with a ``name``, which Responses refuses, where no rule can take it out (MR205, trap B1).
+
+It is poured into a message (``**extra``, ``m.update(...)``), or is a field of a class whose objects are
+turned into messages out of sight (``asdict(m)``, ``m.model_dump()``), or stands in a text of JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..know.kinds import Const, DictValue, Site
+from ..know.modules import Module, parameters
+from .context import Context
+
+_MESSAGE = frozenset({"role", "content"})
+_LOADERS = ("loads", "literal_eval", "safe_load")
+_SPELLED = (
+    re.compile(r"""["']role["']\s*:\s*["'](?:system|developer|user|assistant)["']"""),
+    re.compile(r"""["']name["']\s*:"""),
+)
+
+
+def is_poured(message: DictValue) -> bool:
+    """Whether ``message`` gets a ``name`` from another dict, in which it cannot be told from others."""
+    var = message.fields.get("name")
+    if var is None or "name" in message.places:
+        return False
+    return any(not isinstance(value, Const) or value.value is not None for value in var.values)
+
+
+def origin_of_names(context: Context, site: Site) -> str | None:
+    """What in the program of ``site`` makes messages with names, for messages that nobody here writes out."""
+    known = context.memo.setdefault("named messages", {})
+    assert isinstance(known, dict)
+    for module in context.project.program(site.module):
+        if module not in known:
+            known[module] = next(_origins(module), None)
+        if known[module] is not None:
+            return str(known[module])
+    return None
+
+
+def _origins(module: Module) -> Iterator[str]:
+    called = {
+        call.func.value: names
+        for call in module.of(cst.Call)
+        if isinstance(call, cst.Call)
+        and isinstance(call.func, cst.Name)
+        and "name" in (names := _given(call))
+    }
+    for node in module.of(cst.ClassDef):
+        assert isinstance(node, cst.ClassDef)
+        fields, is_open = _fields(node)
+        named = "name" in fields or (is_open and node.name.value in called)
+        if fields >= _MESSAGE and named:
+            yield f"a `{node.name.value}` can have a `name`"
+    for name, names in called.items():
+        if names >= _MESSAGE and name != "dict":
+            yield f"`{name}` is called with a `name`"
+    if any(loader in module.text for loader in _LOADERS):
+        for text in module.of(cst.SimpleString):
+            value = text.evaluated_value if isinstance(text, cst.SimpleString) else None
+            if isinstance(value, str) and all(sign.search(value) for sign in _SPELLED):
+                yield "a text of JSON names one"
+
+
+def _given(call: cst.Call) -> set[str]:
+    return {arg.keyword.value for arg in call.args if arg.keyword is not None}
+
+
+def _fields(node: cst.ClassDef) -> tuple[set[str], bool]:
+    """The declared fields of a class and the parameters of its ``__init__``; whether that takes any keyword."""
+    found: set[str] = set()
+    is_open = False
+    for line in node.body.body:
+        match line:
+            case cst.FunctionDef(name=cst.Name(value="__init__"), params=params):
+                found.update(parameter.name.value for parameter in parameters(params))
+                is_open = params.star_kwarg is not None
+            case cst.SimpleStatementLine(body=body):
+                for part in body:
+                    if isinstance(part, cst.AnnAssign) and isinstance(part.target, cst.Name):
+                        found.add(part.target.value)
+            case _:
+                continue
+    return found, is_open
