@@ -23,7 +23,7 @@ from ..know.modules import Module
 from .actions import Action, act
 from .context import WRITES, Context, Keyword, is_none
 from .instructions import hoist_local, inline, local_list
-from .named_messages import is_poured, origin_of_names
+from .named_messages import LEAVE_OUT, is_poured, origin_of_names
 from .part_objects import writes_part_objects
 from .sent import KEYS, PLAIN_ROLES, elements_of, messages_of, roles, writes_items
 from .unlisted import make_list
@@ -88,9 +88,7 @@ def _message(context: Context, site: Site, message: DictValue) -> None:
         return  # tool and function messages: another rule
     if is_poured(message):
         detail = f"`name` comes into `{context.source(message.node, message.module)}` from another dict"
-        context.manual(
-            message.node, message.module, [site], "MR205", detail, "leave it out where it is given"
-        )
+        context.manual(message.node, message.module, [site], "MR205", detail, LEAVE_OUT)
     for key, places in message.places.items():
         for place in places:
             if place.how not in ("literal", "keyword", "store", "setdefault"):
@@ -140,7 +138,7 @@ def _origin(context: Context, site: Site) -> None:
     why = _whence(context, unknown[0]) if unknown else place
     named = origin_of_names(context, site)
     if named is not None:
-        context.unsafe(node, module, [site], "MR205", f"messages come from {why}, and {named}")
+        context.unsafe(node, module, [site], "MR205", f"messages come from {why}, and {named}", LEAVE_OUT)
     if request.passes_tools or writes_items(context, site) or writes_part_objects(context, site):
         context.unsafe(node, module, [site], "MR204", f"some messages come from {why}")
     else:

@@ -15,6 +15,7 @@ from ..know.kinds import Const, DictValue, Site
 from ..know.modules import Module, parameters
 from .context import Context
 
+LEAVE_OUT = "leave it out of what is sent"
 _MESSAGE = frozenset({"role", "content"})
 _LOADERS = ("loads", "literal_eval", "safe_load")
 _SPELLED = (
@@ -44,13 +45,7 @@ def origin_of_names(context: Context, site: Site) -> str | None:
 
 
 def _origins(module: Module) -> Iterator[str]:
-    called = {
-        call.func.value: names
-        for call in module.of(cst.Call)
-        if isinstance(call, cst.Call)
-        and isinstance(call.func, cst.Name)
-        and "name" in (names := _given(call))
-    }
+    called = dict(_called_with_names(module))
     for node in module.of(cst.ClassDef):
         assert isinstance(node, cst.ClassDef)
         fields, is_open = _fields(node)
@@ -67,18 +62,23 @@ def _origins(module: Module) -> Iterator[str]:
                 yield "a text of JSON names one"
 
 
-def _given(call: cst.Call) -> set[str]:
-    return {arg.keyword.value for arg in call.args if arg.keyword is not None}
+def _called_with_names(module: Module) -> Iterator[tuple[str, set[str]]]:
+    """What is called with a keyword ``name``, and all keywords of that call."""
+    for call in module.of(cst.Call):
+        if isinstance(call, cst.Call) and isinstance(call.func, cst.Name):
+            given = {arg.keyword.value for arg in call.args if arg.keyword is not None}
+            if "name" in given:
+                yield call.func.value, given
 
 
 def _fields(node: cst.ClassDef) -> tuple[set[str], bool]:
-    """The declared fields of a class and the parameters of its ``__init__``; whether that takes any keyword."""
+    """The declared fields of a class and the parameters of its ``__init__``; whether it takes others too."""
     found: set[str] = set()
     is_open = False
     for line in node.body.body:
         match line:
             case cst.FunctionDef(name=cst.Name(value="__init__"), params=params):
-                found.update(parameter.name.value for parameter in parameters(params))
+                found.update(one.name.value for one in parameters(params))
                 is_open = params.star_kwarg is not None
             case cst.SimpleStatementLine(body=body):
                 for part in body:
