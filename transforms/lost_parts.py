@@ -15,7 +15,7 @@ from ..know.kinds import Class, DictValue, External, Place, SeqValue, Site, Unkn
 from ..know.narrowing import AN_EXCEPTION
 from ..know.others import SDKS
 from .context import WRITES, Context, constants
-from .sent import messages_of, sequences_of
+from .sent import messages_of, sequences_of, spells_parts
 from .uncalled import is_ever_made
 
 _TYPES = frozenset({"text", "image_url", "file", "input_audio"})
@@ -31,9 +31,12 @@ def plan(context: Context) -> None:
                 lost.append(value)
             elif value.node not in known:
                 _note(context, value)
+    spelling = {module for module in context.project.modules if spells_parts(module)}
     for site in context.sites:
         program = context.project.program(site.module)
         parts = [value for value in lost if value.module in program and value.node not in known]
+        if not spelling.isdisjoint(program):
+            _spelled(context, site)
         if not parts:
             continue
         stores = {store: part for part in reversed(parts) for store in _stores(context, part)}
@@ -56,6 +59,16 @@ def _note(context: Context, part: DictValue) -> None:
     sites = [site for site in context.sites if part.module in context.project.program(site.module)]
     detail = f"`{context.source(part.node, part.module, 30)}` keeps the old form: nobody calls what makes it"
     context.note(part.node, part.module, sites, "MR204", detail)
+
+
+def _spelled(context: Context, site: Site) -> None:
+    """Hold ``site`` back for contents that are read from a text: parts are spelled in one."""
+    for place in _contents(context, site):
+        if _is_read_from(place.var, "json") or _is_read_from(place.var, "yaml"):
+            detail = (
+                f"what `{context.source(place.node, place.module)}` sends is read from a text, perhaps parts"
+            )
+            context.unsafe(place.node, place.module, [site], "MR204", detail)
 
 
 def _stores(context: Context, part: DictValue) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -109,14 +109,20 @@ def writes_items(context: Context, site: Site) -> bool:
 
 def _spells_items(module: Module) -> bool:
     """Whether ``module`` reads data from a text, and one of its texts is a list of messages with parts."""
-    return any(loader in module.text for loader in _LOADERS) and any(
-        isinstance(node, cst.SimpleString) and _is_spelled(node.evaluated_value)
-        for node in module.of(cst.SimpleString)
-    )
+    return any(all(sign.search(text) for sign in _SPELLED) for text in _texts_read(module))
 
 
-def _is_spelled(text: str | bytes) -> bool:
-    return isinstance(text, str) and all(sign.search(text) for sign in _SPELLED)
+def spells_parts(module: Module) -> bool:
+    """Whether ``module`` reads data from a text, and a part is spelled in one of its texts."""
+    return any(_SPELLED[1].search(text) for text in _texts_read(module))
+
+
+def _texts_read(module: Module) -> Iterator[str]:
+    """The texts that are written in ``module``, if it reads data from any."""
+    if any(loader in module.text for loader in _LOADERS):
+        for node in module.of(cst.SimpleString):
+            if isinstance(text := node.evaluated_value, str):
+                yield text
 
 
 _LOADERS = ("loads", "literal_eval", "safe_load")
