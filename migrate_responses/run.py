@@ -20,6 +20,7 @@ from .decide.keys import hard_coded
 from .decide.lookalikes import Leftover, leftovers
 from .decide.plan import Edit, Plan, Reason
 from .documents.names import inert_lines
+from .know.crowds import calls_in_crowds
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
@@ -117,8 +118,9 @@ class Inspection:
         complete(project)
         plan = Plan(project, self._settings)
         context = Context(project, Escapes(project, self._settings.packaged), plan)
-        for rules in RULES:
-            rules(context)
+        if not project.solver.exhausted:  # or all is held back, whatever the rules say
+            for rules in RULES:
+                rules(context)
         self._hold_back(context)
         self.edited.update(edit.module.path for edit in plan.edits)
         found = self.flows = flows(plan, context.sites)
@@ -189,7 +191,11 @@ class Inspection:
 
     def _hold_back(self, context: Context) -> None:
         """Reasons that have nothing to do with shapes: endpoints, and files out of reach."""
+        crowded = calls_in_crowds(context.project, context.sites)
         for site in context.sites:
+            if site in crowded:
+                detail = "so many objects reach one place that what becomes of them is not told apart"
+                context.manual(site.node, site.module, [site], "MR909", detail)
             if is_instructor_site(site):
                 detail = "`response_model` tells of a client wrapped by instructor"
                 context.manual(site.node, site.module, [site], "MR012", detail)

@@ -147,3 +147,63 @@ def test_every_process_goes_the_same_way() -> None:
         for seed in range(1, 4)
     }
     assert len(ways) == 1
+
+
+_ASK = """\
+from openai import OpenAI
+
+client = OpenAI()
+
+
+def ask(messages):
+    return client.chat.completions.create(model="gpt-4o-mini", messages=messages)
+
+
+"""
+_LISTS = "".join(
+    f"print(ask([{{'role': 'user', 'content': '{n}'}}]).choices[0].message.content)\n" for n in range(6)
+)
+_ROWS = "".join(f"rows.append([{n}])\n" for n in range(6))
+_TABLE = "".join(f"table.append({{'run': run_{n}}})\n" for n in range(6))
+_CROWDS = {
+    "a message of one of the lists": _LISTS.replace("'content': '5'", "'content': '5', 'name': 'me'"),
+    "an answer in one of the lists": (
+        f"rows = []\n{_ROWS}rows.append([ask([])])\nprint(rows[-1][0].choices)\n"
+    ),
+    "a list that is changed among others": (
+        f"own = [{{'role': 'user', 'content': 'Hi'}}]\nrows = []\n{_ROWS}rows.append(own)\n"
+        "for row in rows:\n    row.append({'role': 'user', 'content': 'Ho', 'name': 'me'})\n"
+        "print(ask(own).choices[0].message.content)\n"
+    ),
+    "what a function in one of the dicts is given": (
+        "".join(f"def run_{n}(messages):\n    return {n}\n\n" for n in range(5))
+        + "def run_5(messages):\n    return ask(messages).choices[0].message.content\n\n"
+        + "run_5([{'role': 'user', 'content': 'Hi'}])\n"
+        + f"table = []\n{_TABLE}"
+        + "for row in table:\n    print(row['run']([{'role': 'user', 'content': 'Ho', 'name': 'me'}]))\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("rest", _CROWDS.values(), ids=list(_CROWDS))
+def test_what_is_lost_in_a_crowd_holds_back(rest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond a number, objects at one place are not told apart; which calls that is about is."""
+    alone = _ASK + "print(ask([{'role': 'user', 'content': 'Hi'}]).choices[0].message.content)\n"
+    sources = {"crowd/main.py": (_ASK + rest).encode(), "alone/main.py": alone.encode()}
+    monkeypatch.setattr(graph, "_LIMITS", (64, 16, 4))
+    alone_site, crowd = migrate(sources, Settings()).sites
+    assert alone_site.verdict is Verdict.MIGRATED
+    assert crowd.verdict is Verdict.MANUAL
+    assert "MR909" in {reason.code for reason in crowd.reasons}
+
+
+def test_objects_are_told_apart_less_in_a_program_that_takes_many_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else each of its places would hand on all that any of them holds."""
+    sources = {"main.py": (_ASK + _LISTS).encode()}
+    assert [site.verdict for site in migrate(sources, Settings()).sites] == [Verdict.MIGRATED]
+    monkeypatch.setattr(graph, "CROWDED", 0)
+    monkeypatch.setattr(graph, "_CROWDED_LIMITS", (64, 16, 4))
+    (site,) = migrate(sources, Settings()).sites
+    assert "MR909" in {reason.code for reason in site.reasons}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import libcst as cst
+
 from .graph import Var
 from .kinds import Const, DictValue, Function, Invocation, Method, SeqValue, Value
 from .semantics import Semantics
@@ -29,15 +31,19 @@ class Binding(Semantics):
         super().__init__()
         self._takers: dict[SeqValue, list[Callable[[], None]]] = {}  # who is called with `*sequence`
         self._loose: set[tuple[SeqValue, Value]] = set()
+        self._unnamed: dict[tuple[Function, int], Var] = {}  # what dicts may hold for any of the parameters
 
     def bind(self, function: Function, names: Sequence[str], call: Invocation) -> None:
         """The arguments of ``call`` flow to the parameters; ``names`` are those that go by position."""
         self.bind_row(Row([function.parameters[name] for name in names], function.star), call)
+        if all(argument.keyword in (None, "*") for argument in call.arguments):
+            return
+        keywords = _keywords(function, names)
         for argument in call.arguments:
             if argument.keyword == "**":
-                self._bind_double_star(function, argument.var)
-            elif argument.keyword in function.parameters:
-                self.solver.flow(argument.var, function.parameters[argument.keyword])
+                self._bind_double_star(function, keywords, argument.var)
+            elif argument.keyword in keywords:
+                self.solver.flow(argument.var, keywords[argument.keyword])
             elif argument.keyword not in (None, "*") and function.double_star is not None:
                 key = self.fresh(Const(argument.keyword, argument.node))
                 self.entry(function.double_star, key, argument.node, "keyword", argument.var, call.module)
@@ -129,16 +135,36 @@ class Binding(Semantics):
         for take in list(self._takers.get(sequence, ())):
             take()
 
-    def _bind_double_star(self, function: Function, var: Var) -> None:
+    def _bind_double_star(self, function: Function, keywords: dict[str, Var], var: Var) -> None:
+        # One place for what may go to any of them: each dict times each parameter would be many.
+        loose = self._unnamed.get((function, len(keywords)))
+        if loose is None:
+            loose = self._unnamed[function, len(keywords)] = Var()
+            for parameter in keywords.values():
+                self.solver.flow(loose, parameter)
+
         def on(value: Value) -> None:
             if isinstance(value, DictValue):
-                for name, parameter in function.parameters.items():
-                    self.solver.flow(self.field(value, name), parameter)
+                self.solver.flow(value.unkeyed, loose)
+                for name, parameter in keywords.items():
+                    self.solver.flow(self.written(value, name), parameter)
 
         self.solver.watch(var, on)
         if function.double_star is not None:
             function.double_star.passed.append(var)
             self.merge(function.double_star, var)
+
+
+def _keywords(function: Function, names: Sequence[str]) -> dict[str, Var]:
+    """The parameters that a call can fill by name, if ``names`` are those that it can by position."""
+    params = function.node.params
+    others = {
+        item.name.value
+        for item in (*params.posonly_params, params.star_arg, params.star_kwarg)
+        if isinstance(item, cst.Param)
+    }
+    others.update(name for name in function.positional if name not in names)
+    return {name: var for name, var in function.parameters.items() if name not in others}
 
 
 def _is_open(sequence: SeqValue) -> bool:

@@ -10,7 +10,7 @@ import libcst as cst
 from . import models
 from .binding import Binding, Row
 from .flags import Flags, Settled, flags_of, handed_on, hands_on_keywords
-from .graph import Var
+from .graph import MANY, Var
 from .heap import is_text
 from .kinds import (
     DUMPS,
@@ -85,6 +85,9 @@ class Calls(Binding):
                 self.solver.add(call.result, [Typed("str")])
             case Unknown(why=why) if why.partition(" of ")[0] in models.METHODS:
                 self.solver.add(call.result, [Unknown("the answer of an unknown client", call.node)])
+                self.hand_out(call)
+            case Unknown() if callee is MANY:
+                self.solver.add(call.result, [callee])
                 self.hand_out(call)
             case Unknown() | Env():
                 self.solver.add(call.result, [Unknown("the result of an unknown function")])

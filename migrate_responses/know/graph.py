@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from .kinds import Const, DictValue, External, Method, SeqValue, Typed, Unknown, Value
 
@@ -17,12 +18,17 @@ Watcher = Callable[[Value], None]
 # that a program made to be slow ends in a diagnostic and not in a hang.
 STEP_LIMIT = 20_000_000
 
-
 # How many values of a sort one variable keeps apart. Beyond it they are lumped together: the place is
 # a crossroads (a framework's `shared` dict, a table of texts), and what it holds is not told apart anyway.
-CONSTANTS, EXTERNALS, OBJECTS = 64, 16, 64
+CONSTANTS, EXTERNALS, OBJECTS = 64, 16, 512
+# The same once so many steps were done: in such a program values reach most places in crowds.
+CROWDED = 4_000_000
+_CROWDED_LIMITS = (16, 8, 16)
 _LUMP = External("one of many things")
 _CROWD = Unknown("one of many values")
+# Stands for dicts, lists and their methods, and for whatever is got out of these. What the program does with
+# them there is not seen: see ``decide/crowds.py``.
+MANY = Unknown("one of many objects")
 
 
 class Var:
@@ -49,7 +55,9 @@ class Solver:
         self._crews: dict[Var, list[Var]] = {}  # whom a variable works for, besides itself
         self._owed: deque[tuple[Watcher, Value]] = deque()
         self._check = _PATIENCE
+        self._limits = _LIMITS
         self.steps = 0
+        self.lost: dict[Value, None] = {}  # the objects that MANY stands for somewhere
 
     @property
     def exhausted(self) -> bool:
@@ -61,7 +69,7 @@ class Solver:
         known = var.values
         fresh = [value for value in values if value not in known]
         if fresh:
-            fresh = _lumped(var, fresh)
+            fresh = self._lumped(var, fresh)
         if fresh:
             var.values.update(dict.fromkeys(fresh))
             if not var.pending:
@@ -98,6 +106,8 @@ class Solver:
                 watcher(value)
             if self._queue:
                 self._hand_on(self._queue.popleft())
+            if self.steps > CROWDED:
+                self._limits = _CROWDED_LIMITS
             if self.steps > self._check:
                 self._collapse()
 
@@ -116,6 +126,31 @@ class Solver:
             for value in fresh:
                 watcher(value)
 
+    def _lumped(self, var: Var, fresh: list[Value]) -> list[Value]:
+        """``fresh`` with what goes beyond the limits for one variable replaced by a lump."""
+        limits = self._limits
+        counts = var.counts
+        if counts is None:
+            if len(var.values) + len(fresh) <= min(limits):
+                return fresh
+            counts = var.counts = [0, 0, 0]
+            _count(var.values, counts)
+        _count(fresh, counts)
+        is_over = [count > limit for count, limit in zip(counts, limits, strict=True)]
+        if not any(is_over):
+            return fresh
+        kept: dict[Value, None] = {}
+        for value in fresh:
+            sort = _SORTS.get(value.__class__)
+            if sort is not None and is_over[sort] and value is not MANY:
+                if sort == _OBJECT:
+                    self.lost[value.owner if isinstance(value, Method) else value] = None
+                value = _lump(value)
+                if value in var.values:
+                    continue
+            kept[value] = None
+        return list(kept)
+
     # -- cycles --------------------------------------------------------------------------
 
     def _collapse(self) -> None:
@@ -130,17 +165,20 @@ class Solver:
             outs.pop(var, None)
             var.outs = outs
             edges += len(outs)
+        merged = 0
         for first, *others in list(cycles(busy)):
+            merged += len(others)
             for other in others:
                 self._merge(other, first)
         self._busy = dict.fromkeys(map(home, busy))
-        self._check = self.steps + max(_PATIENCE, 4 * edges)  # looking costs less than what was done since
+        # Looking costs less than what was done since, and a fraction of it where most were found before.
+        self._check = self.steps + max(_PATIENCE, (16 if merged * _WORTH < len(busy) else 4) * edges)
 
     def _merge(self, var: Var, chief: Var) -> None:
         """``chief`` works for ``var`` from now on."""
         told = set(var.values).difference(var.pending)
         heard = set(chief.values).difference(chief.pending)
-        kept = _lumped(chief, [value for value in var.values if value not in chief.values])
+        kept = self._lumped(chief, [value for value in var.values if value not in chief.values])
         self._owe(var, [value for value in chief.values if value in heard and value not in told])
         waiting = dict.fromkeys([*chief.pending, *kept])
         chief.values.update(dict.fromkeys(kept))
@@ -171,6 +209,7 @@ class Solver:
 
 
 _PATIENCE = 1_000_000  # steps before it is worth while to look for cycles
+_WORTH = 100  # it was, if one of so many variables was in one
 
 
 def home(var: Var) -> Var:
@@ -216,49 +255,36 @@ def cycles(variables: Iterable[Var]) -> Iterator[list[Var]]:
 
 
 _LIMITS = (CONSTANTS, EXTERNALS, OBJECTS)
-_FEW = min(_LIMITS)
+_OBJECT = 2
 _SORTS: dict[type[Value], int] = {
     Const: 0,
     Typed: 0,
     External: 1,
     Unknown: 1,
-    DictValue: 2,
-    SeqValue: 2,
-    Method: 2,
+    DictValue: _OBJECT,
+    SeqValue: _OBJECT,
+    Method: _OBJECT,
 }
 
 
-def _lumped(var: Var, fresh: list[Value]) -> list[Value]:
-    """``fresh`` with what goes beyond the limits for one variable replaced by a lump."""
-    counts = var.counts
-    if counts is None:
-        if len(var.values) + len(fresh) <= _FEW:
-            return fresh
-        counts = var.counts = [0, 0, 0]
-        _count(var.values, counts)
-    if not _count(fresh, counts):
-        return fresh
-    kept = dict.fromkeys(_lump(value) if _is_over(value, counts) else value for value in fresh)
-    return [value for value in kept if value not in var.values]
-
-
-def _count(values: Iterable[Value], counts: list[int]) -> bool:
-    """Add ``values`` to ``counts``; whether one of them was one too many."""
-    crowded = False
+def _count(values: Iterable[Value], counts: list[int]) -> None:
+    """Add ``values`` to ``counts``."""
     for value in values:
         sort = _SORTS.get(value.__class__)
         if sort is not None:
             counts[sort] += 1
-            crowded = crowded or counts[sort] > _LIMITS[sort]
-    return crowded
-
-
-def _is_over(value: Value, counts: list[int]) -> bool:
-    sort = _SORTS.get(value.__class__)
-    return sort is not None and counts[sort] > _LIMITS[sort]
 
 
 def _lump(value: Value) -> Value:
-    if isinstance(value, (Const, Typed)):
-        return Typed(value.type if isinstance(value, Typed) else type(value.value).__name__)
-    return _LUMP if isinstance(value, External) else _CROWD
+    if isinstance(value, Const):
+        return _of_type(value.value.__class__.__name__)
+    if isinstance(value, Typed):
+        return _of_type(value.type)
+    if isinstance(value, External):
+        return _LUMP
+    return _CROWD if isinstance(value, Unknown) else MANY
+
+
+@cache
+def _of_type(name: str) -> Typed:
+    return Typed(name)

@@ -54,9 +54,23 @@ class Heap(ABC):
         if var is None:
             var = owner.fields[key] = Var()
             self.solver.flow(owner.unkeyed, var)
-            for poured in list(owner.poured):
-                self.solver.flow(self.field(poured, key), var)
+            self._fill(owner, key, var)
         return var
+
+    def written(self, owner: DictValue, key: str) -> Var:
+        """What is known to stand under ``key``: the entry without what may stand under any key."""
+        var = owner.written.get(key)
+        if var is None:
+            var = owner.written[key] = Var()
+            self._fill(owner, key, var)
+        return var
+
+    def _fill(self, owner: DictValue, key: str, var: Var) -> None:
+        for place in owner.places.get(key, ()):
+            if place.var is not None:
+                self.solver.flow(place.var, var)
+        for poured in list(owner.poured):
+            self.solver.flow(self.written(poured, key), var)
 
     def new_dict(self, node: cst.CSTNode, module: Module) -> DictValue:
         """A dict that nothing is known of yet."""
@@ -73,8 +87,8 @@ class Heap(ABC):
                 owner.poured[value] = None
                 self.solver.flow(value.everything, owner.everything)
                 self.solver.flow(value.unkeyed, owner.unkeyed)
-                for key, var in list(owner.fields.items()):
-                    self.solver.flow(self.field(value, key), var)
+                for key, var in (*owner.fields.items(), *owner.written.items()):
+                    self.solver.flow(self.written(value, key), var)
 
         self.solver.watch(source, on)
 
@@ -105,6 +119,8 @@ class Heap(ABC):
                 owner.places.setdefault(found.value, []).append(place)
                 if value is not None:
                     self.solver.flow(value, self.field(owner, found.value))
+                    if found.value in owner.written:
+                        self.solver.flow(value, owner.written[found.value])
                 return
             if not _is_unhashable(found):
                 self.solver.add(owner.keys, [found])

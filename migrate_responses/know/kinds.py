@@ -384,6 +384,7 @@ class DictValue(Value):
     unkeyed: Var  # those stored under keys that are not known: any entry may be one of them
     keys: Var  # its keys, other than texts
     fields: dict[str, Var] = field(default_factory=dict)
+    written: dict[str, Var] = field(default_factory=dict)  # the same without `unkeyed`, for some of the keys
     places: dict[str, list[Place]] = field(default_factory=dict)
     others: list[Place] = field(default_factory=list)  # entries under computed keys
     merged: list[Var] = field(default_factory=list)  # dicts that were poured into it

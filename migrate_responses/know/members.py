@@ -8,7 +8,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from . import models, others
-from .graph import Var
+from .graph import MANY, Var
 from .heap import Heap, is_text
 from .kinds import (
     DUMPS,
@@ -91,6 +91,8 @@ class Members(Heap):
                 self.solver.add(target, [value])
             case Const() if name == "name" and is_text(value):
                 self.solver.add(target, [Typed("str")])
+            case Unknown() if value is MANY:
+                self.solver.add(target, [value])
             case Env() | Unknown():
                 self.solver.add(target, [Unknown(f"{name} of {_describe(value)}", _origin(value))])
             case _ if is_text(value) and hasattr(str, name):  # else a member of an enumeration

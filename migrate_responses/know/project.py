@@ -9,9 +9,10 @@ import libcst as cst
 from . import modules as syntax
 from .annotations import instances_of
 from .build import Builder
+from .crowds import functions, held
 from .declared import only_clients
 from .definitions import Definitions
-from .graph import Var
+from .graph import MANY, Var
 from .kinds import (
     Class,
     Client,
@@ -46,6 +47,7 @@ class Project(Definitions):
         super().__init__(modules)
         self._seeded: set[Var] = set()
         self._opened: set[tuple[Var, Var]] = set()  # what flows for want of knowing better
+        self._given: set[Function] = set()  # to which anything may be passed
         self._assumed: frozenset[str] = frozenset()
         self.assumed_clients: set[Client] = set()
         self.notes: dict[str, object] = {}  # facts that others derive once
@@ -116,7 +118,7 @@ class Project(Definitions):
 
     def _seed_round(self) -> bool:
         """Give values to what nothing flows to; whether anything was new."""
-        changed = False
+        changed = self._seed_lost()
         for site, result in self.results:
             if not any(isinstance(value, Shape) and value.site is site for value in result.values):
                 self.solver.add(result, [Shape(Kind.COMPLETION, site)])
@@ -146,6 +148,18 @@ class Project(Definitions):
                 self.solver.add(gate.target, gate.clients)
                 changed = True
         return changed or self._seed_assumed()
+
+    def _seed_lost(self) -> bool:
+        """Anything may be passed to functions in lists and dicts that were lost in a crowd."""
+        changed = False
+        for value in held(self.solver.lost):
+            for function in functions(self, value):
+                if function not in self._given:
+                    self._given.add(function)
+                    changed = True
+                    for var in function.parameters.values():
+                        self.solver.add(var, [MANY])
+        return changed
 
     def _seed_assumed(self) -> bool:
         """Give a client to what the user vouched for by name and nothing else explains."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from . import models
-from .graph import Var
+from .graph import MANY, Var
 from .heap import is_text
 from .kinds import (
     ELEMENTS,
@@ -71,6 +71,8 @@ class Semantics(Members):
                     self._external_item(value, node, module, index, target)
                     if value.path.startswith(_TYPES):
                         self.solver.add(target, [Alias(node, module)])
+            case Unknown() if value is MANY:
+                self.solver.add(target, [value])
             case _ if is_text(value):
                 self.solver.add(target, [Typed("str")])
             case _:

@@ -97,8 +97,9 @@ FILES: tuple[Rule, ...] = (
         "MR909",
         "Analysis limit reached",
         MANUAL,
-        "Following this flow took more steps than the tool allows itself, so what it reaches is not known for"
-        " certain. Run on fewer files, or split the code.",
+        "Following this flow took more steps than the tool allows itself, or led through a place that so many"
+        " lists and dicts reach that they are not told apart, so what it reaches is not known for certain."
+        " Run on fewer files, or split the code.",
         "",
         "",
         PROJECT,
