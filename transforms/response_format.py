@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import libcst as cst
 
-from ..know.kinds import Class, Const, DictValue, External, Place, Site, Unknown, Value
+from ..know.kinds import Class, Const, DictValue, External, Kind, Place, Site, Unknown, Value
 from ..know.models import OMITTED
 from ..know.modules import Module
 from .actions import Action, act, rename_key
@@ -44,11 +44,22 @@ def json_mode(context: Context, site: Site) -> bool:
 
 
 def may_refuse(context: Context, site: Site) -> bool:
-    """Whether the model can refuse, which leaves no text: it can where a schema binds it."""
+    """Whether the model can refuse, which leaves no text: where a schema binds it, or where somebody asks."""
     for value in context.request(site).values("response_format"):
         if kind_of(value, site) not in (NONE, TEXT, JSON):
             return True
-    return False
+    return site in _asked_for_refusals(context)
+
+
+def _asked_for_refusals(context: Context) -> set[Site]:
+    """The calls whose refusals the program reads."""
+    known = context.memo.get("asked for refusals")
+    if known is None:
+        known = context.memo["asked for refusals"] = {
+            shape.site for _, _, shapes in context.shaped for shape in shapes if shape.kind is Kind.REFUSAL
+        }
+    assert isinstance(known, set)
+    return known
 
 
 def writes_text(context: Context, site: Site) -> bool:
