@@ -258,10 +258,16 @@ def _is_carried(context: Context, node: cst.BaseExpression, module: Module) -> b
 
 
 def _is_listed(context: Context, arg: cst.Arg, module: Module) -> bool:
-    """``list(stream)``, of a list that is looped over."""
+    """``list(stream)``, of a list that is looped over: each chunk, however many there are."""
     call = module.parents.get(arg)
+    callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
+    if any(isinstance(callee, External) and callee.path in _COUNT for callee in callees):
+        return False
     lists = context.project.values(call) if isinstance(call, cst.Call) else []
     return bool(lists) and all(is_only_looped_over(context, value) for value in lists)
+
+
+_COUNT = frozenset({"collections.deque", "itertools.cycle", "itertools.islice"})
 
 
 def _is_type_test(context: Context, arg: cst.Arg, module: Module) -> bool:
