@@ -67,11 +67,16 @@ class Fakes:
             self._called.setdefault(module.tree.code_for_node(call.func), []).extend(values)
 
     def plan(self) -> None:
+        steps: set[cst.ClassDef] = set()  # what stands for `beta`, which is gone
+        for node in self.module.of(cst.ClassDef):
+            fields = self._fields(node)
+            if "beta" in fields and "chat" not in fields and (step := self._beta(fields["beta"])) is not None:
+                steps.add(step)
         for node in self.module.of(cst.ClassDef):
             fields = self._fields(node)
             if "choices" in fields and fields.keys() <= _FIELDS:
                 self._response(node, fields["choices"])
-            if "chat" in fields:
+            if "chat" in fields and node not in steps:
                 self._client(node, fields)
             for nested in classes_of(node):
                 if nested.name.value == "chat":
@@ -185,13 +190,13 @@ class Fakes:
 
     # -- answers -------------------------------------------------------------------------
 
-    def _content(self, choices: cst.BaseExpression) -> cst.BaseExpression | None:
-        """The text in ``[FakeChoice(...)]``."""
+    def _content(self, choices: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
+        """The field for the text, or for what was parsed, in ``[FakeChoice(...)]``; and what it is set to."""
         choice = self._opened(only(choices) or choices)
         if choice is None or "message" not in choice:
             return None
         message = self._opened(choice["message"])
-        if message is None or "content" not in message:
+        if message is None:
             return None
         fields = {**choice, **message}
         del fields["message"]
@@ -201,7 +206,10 @@ class Fakes:
         calls = fields.pop("tool_calls", None)
         if calls is not None and not spells_none(calls):
             return None
-        return message["content"] if fields.keys() <= _ANSWER else None
+        parsed = fields.pop("parsed", None)
+        if fields.keys() - _ANSWER or (parsed is None) == ("content" not in message):
+            return None
+        return ("output_text", message["content"]) if parsed is None else ("output_parsed", parsed)
 
     def _response(self, node: cst.ClassDef, field: Field) -> None:
         if self.shapes.reads_output or self.shapes.tests_choices:
@@ -219,10 +227,12 @@ class Fakes:
         content = self._content(field.value)
         if content is None:
             return
-        new = text_of(content, self._may_be_none(content, init))
+        name, new = content
+        if name == "output_text":
+            new = text_of(new, self._may_be_none(new, init))
         self.consumed.add(field.value)
         self.known.update(syntax.walk(field.node))
-        self._edit(field.node, assigned("output_text", new))
+        self._edit(field.node, assigned(name, new))
 
     def _made_elsewhere(self, node: cst.ClassDef, field: Field) -> None:
         """``FakeResponse(choices=[...])``: its makers give the text instead."""
@@ -238,13 +248,13 @@ class Fakes:
                     (arg for arg in call.args if given is not None and arg.value is given.get(name)), None
                 )
                 content = self._content(arg.value) if arg is not None else None
-                if arg is None or content is None:
+                if arg is None or content is None or content[0] != "output_text":
                     return
-                makers.append((arg, content))
+                makers.append((arg, content[1]))
         if not makers:
             return
-        for arg, content in makers:
-            text = text_of(content, self._may_be_none(content, None))
+        for arg, written in makers:
+            text = text_of(written, self._may_be_none(written, None))
             self.consumed.add(arg.value)
             self.known.add(arg)
             self._edit(arg.value, put(text))
@@ -325,6 +335,20 @@ class Fakes:
         self.consumed.add(field.value)
         self.known.update(syntax.walk(field.node))
         self._edit(field.node, assigned("responses", new))
+
+    def _beta(self, field: Field) -> cst.ClassDef | None:
+        """``self.beta = FakeBeta(x)`` -> ``self.responses = FakeCompletions(x)``; gives ``FakeBeta``."""
+        if field.value is None:
+            return None
+        own = self._own(field.value)
+        step = self._opened(field.value) if own is not None else None
+        chat = self._opened(step["chat"]) if step is not None and step.keys() == {"chat"} else None
+        if chat is None or chat.keys() != {"completions"} or makes_answer(chat["completions"]):
+            return None
+        self.consumed.add(field.value)
+        self.known.update(syntax.walk(field.node))
+        self._edit(field.node, assigned("responses", chat["completions"]))
+        return own
 
     def _step_of(self, field: Field, own: cst.ClassDef) -> None:
         """``self.chat = FakeChat(x)`` -> ``self.responses = FakeChat(x).completions``, if it does more."""

@@ -39,6 +39,8 @@ class Leftovers:
         self.module = module
         self.known = known
         self.targets = Targets(module, known)
+        # Whether calls go by way of `beta`, a step that is gone: nothing comes to a double that has it.
+        self._has_beta = any(".beta.chat" in site.module.text for site in sites)
 
     def plan(self) -> None:
         kinds: tuple[type[cst.CSTNode], ...] = (
@@ -113,7 +115,9 @@ class Leftovers:
             case cst.Call(func=func):
                 return self._makes_answer(func)
             case cst.ClassDef(name=cst.Name(value=name)) | cst.FunctionDef(name=cst.Name(value=name)):
-                return name in ("completions", "choices")
+                return name in ("completions", "choices") or (name == "beta" and self._has_beta)
+            case cst.Name(value="beta"):
+                return self._has_beta and self._is_field(node) and not self._is_itself(node)
             case cst.Name(value=name):
                 return bool(_RECORDINGS.fullmatch(name)) or (name in _FIELDS and self._is_field(node))
             case _:
@@ -133,6 +137,13 @@ class Leftovers:
             case _:
                 return False
         return isinstance(self._around(node), cst.ClassDef)
+
+    def _is_itself(self, node: cst.Name) -> bool:
+        """Whether ``self.beta = self``: what it has is there without it too."""
+        for parent in self.module.ancestors(node):
+            if isinstance(parent, cst.Assign):
+                return isinstance(parent.value, cst.Name) and parent.value.value == "self"
+        return False
 
     def _around(self, node: cst.CSTNode) -> cst.CSTNode | None:
         for parent in self.module.ancestors(node):
