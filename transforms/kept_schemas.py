@@ -8,7 +8,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know.kinds import DictValue, Place
-from ..know.modules import Module, bound_by, walk
+from ..know.modules import Module
 from .context import WRITES, Context
 from .flatten import can_flatten
 from .reading import builtin
@@ -100,58 +100,3 @@ def asks_tool(context: Context, place: Place) -> bool:
             return any(is_taken(context, target.comparator) for target in targets)
         case _:
             return True
-
-
-def leaves_by_return(context: Context, part: DictValue, store: cst.CSTNode) -> bool:
-    """Whether the function that made ``part`` stores into it at ``store`` before anybody else can have it."""
-    module = part.module
-    maker = module.function(part.node)
-    if not isinstance(maker, cst.FunctionDef) or module.function(store) is not maker:
-        return False
-    if any(module.function(node) is maker for node in module.of(cst.Yield)):
-        return False
-    inside = [
-        node for node, place in context.holders(part) if place is module and maker in module.ancestors(node)
-    ]
-    names = {node.value for node in inside if isinstance(node, cst.Name)}
-    return _are_assigned(names, maker) and all(
-        (node is part.node or isinstance(node, cst.Name))
-        and module.function(node) is maker
-        and _stays(node, module)
-        for node in inside
-    )
-
-
-def _are_assigned(names: set[str], maker: cst.FunctionDef) -> bool:
-    """Whether ``names`` are local to ``maker``, and are given their values by plain assignments."""
-    given: set[str] = set()
-    for node in walk(maker.body):
-        bound = names.intersection(bound_by(node))
-        if isinstance(node, (cst.Global, cst.Nonlocal)):
-            bound = names.intersection(item.name.value for item in node.names)
-        elif isinstance(node, (cst.AssignTarget, cst.AnnAssign)) and isinstance(node.target, cst.Name):
-            given |= bound
-            continue
-        if bound:
-            return False
-    return names <= given
-
-
-def _stays(node: cst.CSTNode, module: Module) -> bool:
-    """Whether ``node``, in the function that makes a dict, only names, fills, reads or returns it."""
-    match parent := module.parents.get(node):
-        case cst.Return():
-            return True
-        case cst.AssignTarget() | cst.AnnAssign():
-            return isinstance(parent.target, cst.Name)
-        case cst.Assign():
-            return all(isinstance(target.target, cst.Name) for target in parent.targets)
-        case cst.Subscript(value=value):
-            return value is node
-        case cst.Attribute(value=value):
-            call = module.parents.get(parent)
-            return value is node and isinstance(call, cst.Call) and call.func is parent
-        case cst.ComparisonTarget(operator=cst.In() | cst.NotIn()):
-            return True
-        case _:
-            return False

@@ -17,10 +17,11 @@ from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, SeqValue, Site, Typed, Unknown, Value
 from ..know.modules import Module
 from .actions import Action, act
-from .context import Context, constants, is_none
+from .context import Context, is_none
 from .flatten import can_flatten, flatten
-from .kept_schemas import kept_schemas, leaves_by_return
+from .kept_schemas import kept_schemas
 from .loaded_tools import come_back, flatten_passed, is_loaded
+from .schema_changes import changed_later
 from .schema_reads import read_back
 from .sent import untold
 from .strictness import decide_strict, defaults_of, family
@@ -201,7 +202,8 @@ def _flatten(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
     decide_strict(context, list(inner_values(tool, "function")), sites)
     levels = [level]
     defaults = defaults_of(context, list(inner_values(tool, "function")), written[0].node)
-    held = _changed_later(context, tool, written[0].node)
+    parts = [part for part in inner_values(tool, "function") if isinstance(part, DictValue)]
+    held = changed_later(context, tool, parts, written[0].node)
     if held is not None:
         context.manual(
             held, tool.module, sites, "MR507", "the schema is changed after it was put into the tool"
@@ -220,35 +222,6 @@ def _flatten_custom(updated: cst.CSTNode) -> cst.CSTNode:
             element = element.with_changes(value=flatten(element.value, ["grammar"]))
         elements.append(element)
     return shown.with_changes(elements=elements)
-
-
-def _changed_later(context: Context, tool: DictValue, node: cst.CSTNode) -> cst.CSTNode | None:
-    """A store into the inner dict that the flat tool, which copies it, would not see."""
-    value = node.value if isinstance(node, (cst.DictElement, cst.Arg)) else None
-    if value is None or can_flatten(value):
-        return None
-    order = {known: number for number, known in enumerate(tool.module.parents)}
-    for part in inner_values(tool, "function"):
-        if not isinstance(part, DictValue):
-            continue
-        for place in (place for places in part.places.values() for place in places):
-            if place.how not in ("store", "setdefault", "pop", "delete") or _through_tool(
-                context, place.node
-            ):
-                continue
-            if leaves_by_return(context, part, place.node):
-                continue
-            if place.module is not tool.module or order.get(place.node, 0) > order.get(tool.node, 0):
-                return place.node if place.module is tool.module else tool.node
-    return None
-
-
-def _through_tool(context: Context, node: cst.CSTNode) -> bool:
-    """Whether a store ``tool["function"]["x"]`` reaches the inner dict through the tool."""
-    base = node.value if isinstance(node, cst.Subscript) else None
-    if not isinstance(base, cst.Subscript) or not isinstance(base.slice[0].slice, cst.Index):
-        return False
-    return constants(context.project.vars.get(base.slice[0].slice.value)) == ["function"]
 
 
 # -- choices -----------------------------------------------------------------------------
