@@ -11,6 +11,7 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..know.kinds import Const, DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module, walk
+from .actions import remove
 from .context import Context, constants
 from .item_facts import Facts, says_dict
 from .none_text import is_guarded
@@ -29,6 +30,8 @@ def is_built_up(context: Context, known: Facts, message: DictValue) -> bool:
         for place in places:
             if key in ("role", "content"):
                 understood = place.how == "literal" and place.node in node.elements
+            elif key == "name":
+                understood = names_result(message, place)
             else:
                 understood = key in _LATER and _is_later(context, message, key, place)
             if not understood:
@@ -65,6 +68,18 @@ def _is_later(context: Context, message: DictValue, key: str, place: Place) -> b
     return bool(values) and (not nothing or is_guarded(value, module))
 
 
+def names_result(message: DictValue, place: Place) -> bool:
+    """Whether ``place`` names the function beside the id of its call: the old API took no notice."""
+    module = place.module
+    if place.how != "store" or _statement(place) is None:
+        return False
+    block = module.parents[module.statement(place.node)]
+    return any(
+        other.how == "store" and module.parents.get(module.statement(other.node)) is block
+        for other in message.places.get("tool_call_id", ())
+    )
+
+
 def _asks_for_results(context: Context, node: cst.CSTNode, module: Module) -> bool:
     """Whether ``node`` stands under ``if role == "tool":``."""
     below = node
@@ -97,7 +112,7 @@ def _is_passed(context: Context, known: Facts, message: DictValue) -> bool:
     """Whether the message is put into lists, or returned to be put there, after all has been stored in it."""
     home = message.module.function(message.node)
     order = {known: number for number, known in enumerate(message.module.parents)}
-    stored = [place.node for key in _LATER for place in message.places.get(key, ())]
+    stored = [place.node for key in (*_LATER, "name") for place in message.places.get(key, ())]
     last = max((order.get(node, 0) for node in stored), default=0)
     loops = _loops(message.node, message.module)
     if any(_loops(node, message.module) != loops for node in stored):
@@ -182,6 +197,8 @@ def build_up(context: Context, message: DictValue, text: str | None, sites: set[
     for holder, where in context.holders(message):
         if isinstance(where.parents.get(holder), cst.Return):
             annotate_list(context, holder, where, sites)
+    for place in message.places.get("name", ()):
+        context.edit(place.module.statement(place.node), place.module, sites, remove, "MR212")
     said = _said(context, message)
     for key in _LATER & message.places.keys():
         for place in message.places[key]:

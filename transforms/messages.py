@@ -21,6 +21,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from .actions import Action, act
+from .built_up import names_result
 from .context import WRITES, Context, Keyword, is_none
 from .instructions import hoist_local, inline, local_list
 from .named_messages import LEAVE_OUT, is_poured, origin_of_names
@@ -98,6 +99,8 @@ def _message(context: Context, site: Site, message: DictValue) -> None:
             elif key == "name" and any(other.how not in WRITES for other in places):
                 detail = "`name` on a message is refused, and read elsewhere"
                 context.manual(place.node, place.module, [site], "MR205", detail)
+            elif key == "name" and names_result(message, place):
+                continue  # another rule
             elif key == "name":
                 context.unsafe(place.node, place.module, [site], "MR205", "`name` on a message is refused")
                 _drop_key(context, site, place.node, place.module)
