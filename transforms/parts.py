@@ -175,7 +175,10 @@ def _as_string(context: Context, part: Part) -> bool:
     """A list with one text, in an assistant or tool message, becomes that text (traps B4, B11)."""
     if not part.roles <= {"assistant", "tool"} or len(part.lists) != 1:
         return False
-    listed = next(iter(part.lists)).node
+    held = next(iter(part.lists))
+    listed = held.node
+    if _is_looked_at(context, held):
+        return False
     if (
         not isinstance(listed, cst.List)
         or len(listed.elements) != 1
@@ -196,6 +199,16 @@ def _as_string(context: Context, part: Part) -> bool:
 
     context.edit(listed, module, list(part.sites), unwrap, "MR604")
     return True
+
+
+def _is_looked_at(context: Context, listed: SeqValue) -> bool:
+    """Whether something in the program gets the list ``listed`` back: it stays a list then."""
+    return any(
+        listed in context.project.values(node)
+        for module in context.project.program(listed.module)
+        for node in module.of(cst.Subscript, cst.Name, cst.Attribute, cst.Call)
+        if node is not listed.node
+    )
 
 
 def _type(context: Context, place: Place, sites: list[Site], name: str) -> None:
