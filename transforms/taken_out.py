@@ -73,7 +73,7 @@ def kept_by(function: Function, around: Container[cst.CSTNode]) -> frozenset[str
 
 
 def wrappers_of(function: Function) -> Iterator[cst.FunctionDef]:
-    """The functions with ``*args`` and ``**kwargs`` that the project's decorators put around ``function``."""
+    """The functions with ``**kwargs`` that the project's decorators put around ``function``."""
     for value in [value for decorator in function.decorators for value in decorator.values]:
         match value:
             case Function():
@@ -89,6 +89,13 @@ def wrappers_of(function: Function) -> Iterator[cst.FunctionDef]:
             case _:
                 continue
         for top in tops:
+            if (
+                top.double_star is not None
+                and isinstance(top.node, cst.FunctionDef)
+                and top.owner is not None
+            ):
+                yield top.node  # `__call__(self, q, **kwargs)` takes the place of the function
+                continue
             for node in walk(top.node):
                 match node:
                     case cst.FunctionDef(params=cst.Parameters(star_arg=cst.Param(), star_kwarg=cst.Param())):
