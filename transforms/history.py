@@ -29,7 +29,7 @@ from ..know.kinds import (
 from ..know.modules import Module, walk
 from .adders import hand_over_calls, hand_over_items
 from .built_up import annotate_list
-from .context import Context
+from .context import WRITES, Context
 from .entries import is_entry, value_of
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import expand
@@ -93,7 +93,8 @@ def _hold_looks(context: Context, known: Facts) -> None:
             made = {shape.site for shape in poured_answers(value)} if isinstance(value, DictValue) else None
             if not made or not isinstance(value, DictValue):
                 continue
-            places = [(place.node, place.module) for place in value.others]
+            changed = [place for found in value.places.values() for place in found if place.how in WRITES]
+            places = [(place.node, place.module) for place in (*value.others, *changed)]
             for node, module in [*looks(context, value), *places]:
                 text = context.source(node, module)
                 detail = f"the keys of `{text}`, an answer in the history, change"

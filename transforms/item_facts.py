@@ -98,13 +98,16 @@ def _answers_of(value: Value) -> list[Shape]:
 
 
 def poured_answers(value: DictValue) -> Iterator[Shape]:
-    """The answer that ``dict(message)`` was made from."""
-    written = any(place.how in WRITES for places in value.places.values() for place in places)
+    """The answer that ``dict(message)`` was made from, whatever is changed in it afterwards."""
+    written = any(place.how in _AT_ONCE for places in value.places.values() for place in places)
     if isinstance(value.node, cst.Call) and not written:
         for source in value.merged:
             for part in source.values:
                 if isinstance(part, Shape) and part.kind in ANSWERS:
                     yield part
+
+
+_AT_ONCE = frozenset({"literal", "keyword"})
 
 
 class Facts:
