@@ -48,6 +48,9 @@ class Clients:
     # -- made in one go ------------------------------------------------------------------
 
     def _namespace(self, node: cst.Call) -> None:
+        names = {arg.keyword.value: arg for arg in node.args if arg.keyword is not None}
+        if "beta" in names and "chat" not in names:
+            self._beta(names["beta"])
         for arg in node.args:
             if (
                 arg.keyword is None
@@ -62,15 +65,50 @@ class Clients:
                 self._known.add(inner)
                 self._edit(arg, _responses_keyword)
 
+    def _beta(self, arg: cst.Arg) -> None:
+        """``Mock(beta=Mock(chat=X))`` is ``Mock(responses=X)``, also where the parts have names."""
+        step = self._only_use(arg.value)
+        chat = _argument_of(step, "chat") if step is not None else None
+        inner = self._only_use(chat.value) if chat is not None else None
+        completions = _argument_of(inner, "completions") if inner is not None else None
+        if step is None or chat is None or inner is None or completions is None or arg.keyword is None:
+            return
+        self._known.update((arg, chat, completions))
+        for whole in (step, inner):
+            self._edit(whole, _only_argument)
+        self._edit(arg.keyword, new_name("responses"))
+
+    def _only_use(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """``node``, or what the name that it is stands for, if that is used for nothing else."""
+        if not isinstance(node, cst.Name):
+            return node
+        made = binding(self._module, node)
+        return made.value if made is not None and list(uses(self._module, node)) == [node] else None
+
     def _is_beta(self, node: cst.Call) -> bool:
         """Whether ``node`` is the ``beta`` of a double, a step that is gone."""
-        match self._module.parents.get(node):
+        holder = self._module.parents.get(node)
+        name = holder.targets[0].target if isinstance(holder, cst.Assign) else None
+        if isinstance(name, cst.Name) and self._is_given_as_beta(name):
+            return True
+        match holder:
             case cst.Arg(keyword=cst.Name(value="beta")):
                 return True
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="beta")))]):
                 return True
             case _:
                 return False
+
+    def _is_given_as_beta(self, name: cst.Name) -> bool:
+        """Whether some double is made with ``beta=name``."""
+        return any(
+            arg.keyword is not None
+            and arg.keyword.value == "beta"
+            and isinstance(arg.value, cst.Name)
+            and arg.value.value == name.value
+            for call in self._module.of(cst.Call)
+            for arg in call.args
+        )
 
     # -- the chat has a name -------------------------------------------------------------
 
@@ -157,6 +195,15 @@ def _completions_of(node: cst.BaseExpression) -> cst.Arg | None:
     """The argument of ``SimpleNamespace(completions=X)``."""
     match node:
         case cst.Call(args=[cst.Arg(keyword=cst.Name(value="completions")) as only]):
+            return only
+        case _:
+            return None
+
+
+def _argument_of(node: cst.BaseExpression, name: str) -> cst.Arg | None:
+    """The argument of ``SimpleNamespace(name=X)``."""
+    match node:
+        case cst.Call(args=[cst.Arg(keyword=cst.Name(value=given)) as only]) if given == name:
             return only
         case _:
             return None

@@ -102,6 +102,10 @@ class Leftovers:
                 return True
             case cst.Arg(keyword=cst.Name(value=name), value=value) if name in _ANSWERS:
                 return self._is_patch(node) and not self._is_double(value)
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value="beta")))]):
+                made = node.value  # a fresh mock says nothing, and what is set below it is seen there
+                is_fresh = isinstance(made, cst.Call) and not made.args
+                return self._has_beta and not is_fresh and not self._is_itself(node.targets[0])
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=attr) as target)]):
                 answers = attr.value in _ANSWERS and self.targets.is_api(target.value) is True
                 return answers and not self._is_double(node.value)
@@ -116,6 +120,8 @@ class Leftovers:
                 return self._makes_answer(func)
             case cst.ClassDef(name=cst.Name(value=name)) | cst.FunctionDef(name=cst.Name(value=name)):
                 return name in ("completions", "choices") or (name == "beta" and self._has_beta)
+            case cst.Arg(keyword=cst.Name(value="beta")):
+                return self._has_beta
             case cst.Name(value="beta"):
                 return self._has_beta and self._is_field(node) and not self._is_itself(node)
             case cst.Name(value=name):
@@ -138,7 +144,7 @@ class Leftovers:
                 return False
         return isinstance(self._around(node), cst.ClassDef)
 
-    def _is_itself(self, node: cst.Name) -> bool:
+    def _is_itself(self, node: cst.CSTNode) -> bool:
         """Whether ``self.beta = self``: what it has is there without it too."""
         for parent in self.module.ancestors(node):
             if isinstance(parent, cst.Assign):
