@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from ..know.kinds import External, SeqValue
+from ..know.kinds import External, Function, SeqValue
 from ..know.modules import Module, walk
 from .context import Context
 
@@ -105,20 +105,37 @@ def is_heard_above(
     context: Context, node: cst.CSTNode, module: Module, failed: Failure, broad: bool = False
 ) -> bool:
     """The same of handlers around ``node`` or a call that leads to it."""
-    seen: set[cst.CSTNode] = set()
+    known = _known(context)
+    seen: set[tuple[cst.CSTNode, Failure]] = set()
+    left: dict[tuple[Function, Failure, bool], None] = {}  # functions, and what gets out of them
     stack = [(node, module, failed)]
     while stack:
         node, module, failed = stack.pop()
-        if node in seen or node not in module.parents:
+        if (node, failed) in seen or node not in module.parents:
             continue
-        seen.add(node)
+        seen.add((node, failed))
         heard, raised = _around(node, module, failed, broad)
-        if heard:
-            return True
         function = context.project.functions.get(module.function(node) or node)
-        if function is not None and raised is not None:
-            stack.extend((caller.node, caller.module, raised) for caller in function.callers)
+        way = None if function is None or raised is None else (function, raised, broad)
+        if heard or known.get(way):
+            known.update(dict.fromkeys(list(left)[:1], True))  # of those in between it is not certain
+            return True
+        if way is not None and way not in left and way not in known:
+            left[way] = None
+            stack.extend((caller.node, caller.module, way[1]) for caller in way[0].callers)
+    known.update(dict.fromkeys(left, False))
     return False
+
+
+_Known = dict[tuple[Function, Failure, bool] | None, bool]
+
+
+def _known(context: Context) -> _Known:
+    """Whether what gets out of a function is heard by those above: found out once, not for each text."""
+    known = context.notes.get("heard")
+    if not isinstance(known, dict):
+        known = context.notes["heard"] = {}
+    return known
 
 
 def _around(node: cst.CSTNode, module: Module, failed: Failure, broad: bool) -> tuple[bool, Failure | None]:
