@@ -11,6 +11,7 @@ from ..know.kinds import Kind, Shape, Site
 from ..know.modules import Module
 from .context import Context
 from .missing_calls import are_missed, is_missed
+from .none_errors import Failure, is_heard_above
 from .reading import Read, base_of, truth_tested
 from .shared import Group, Locals, group, renamed, root_of
 from .snippets import expr, parenthesized
@@ -93,7 +94,7 @@ class Lists:
                         cst.Name(name) if name is not None else listed(base_of(updated), kind)
                     )
                     optional = _optional(calls, seen)
-                    bare = not seen or not isinstance(parent, cst.BooleanOperation)
+                    bare = not seen or not isinstance(parent, (cst.BooleanOperation, cst.Subscript))
                     return optional if bare else parenthesized(optional)
 
                 context.edit(whole, module, entry.sites, lambda o, u: _keeping(u, value(u)), "MR505")
@@ -187,9 +188,14 @@ class Lists:
         if name is None and truth_tested(module, whole):
             self._replace(entry, whole, module, lambda u: any_of(base_of(u), _FUNCTION))
         else:
-            optional = not isinstance(parent, (cst.Attribute, cst.Subscript))
+            # Without a call, `.name` of None is the error that a handler may wait for.
+            optional = not isinstance(parent, (cst.Attribute, cst.Subscript)) or is_heard_above(
+                self._context, whole, module, _NO_CALL
+            )
             self._replace(entry, whole, module, lambda u: first(base_of(u), optional))
 
+
+_NO_CALL = Failure(frozenset({"AttributeError", "TypeError"}))
 
 # Where a list goes on to others.
 _CARRYING = (

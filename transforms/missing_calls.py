@@ -9,15 +9,21 @@ import libcst as cst
 from ..know.kinds import Const, Kind, Site
 from ..know.modules import Module
 from .context import Context
-from .none_errors import Failure, is_heard_above
+from .none_errors import Failure, is_heard, is_heard_above
 from .none_text import is_told
 
 _FAILED = Failure(frozenset({"TypeError"}))
+_TAKEN = Failure(frozenset({"TypeError"}), frozenset({"IndexError"}))
 _GO_THROUGH = frozenset("len list tuple sorted reversed enumerate zip map iter".split())
 
 
 def is_missed(context: Context, sites: Iterable[Site], node: cst.CSTNode, module: Module) -> bool:
     """Whether a handler heard that the list at ``node`` was None."""
+    parent = module.parents.get(node)
+    if isinstance(parent, cst.Subscript) and parent.value is node:
+        # A handler right there is given the other error to wait for.
+        near = is_heard(node, module, _TAKEN, broad=True)
+        return not near and not is_told(node, module) and is_heard_above(context, node, module, _TAKEN, True)
     if not _goes_through(node, module) or is_told(node, module):
         return False
     if all(_is_forced(context, site) for site in sites):
