@@ -15,6 +15,7 @@ from ..know.kinds import Const, DictValue, External, Place, Site
 from .actions import Action, act, remove
 from .context import Context, Keyword, Request
 from .folding import has_effect
+from .low_limits import LEAST, low_elsewhere
 from .parameter import UNCHANGED, Parameter, is_or
 from .response_format import takes_verbosity, writes_text
 from .shared_dicts import shared_dicts
@@ -66,9 +67,15 @@ def _unknown(parameter: Parameter) -> Action:
 
 def _limit(parameter: Parameter) -> Action:
     known = [value.value for value in parameter.values if isinstance(value, Const)]
-    low = [value for value in known if isinstance(value, int) and 0 <= value < 16]
-    if low and not all(map(_is_raised, parameter.places)):
-        detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least 16"
+    low = [value for value in known if isinstance(value, int) and 0 <= value < LEAST]
+    detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least {LEAST}" if low else ""
+    if not low and not all(isinstance(value, Const) for value in parameter.values):
+        elsewhere = low_elsewhere(parameter.context, parameter.request.site)
+        if elsewhere is not None:
+            detail = (
+                f"`{elsewhere[0]}` may limit it to {elsewhere[1]}: the Responses API wants at least {LEAST}"
+            )
+    if detail and not all(map(_is_raised, parameter.places)):
         wrap = _at_least_16(parameter)
         action = Action("MR102", "max_output_tokens", wrap=wrap, hold="unsafe", detail=detail)
         return once(parameter, action)
