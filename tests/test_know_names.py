@@ -15,7 +15,7 @@ from tests.programs import HEAD, revealed
         ("x, (y, z) = 1, (2, 3)\nreveal(x)\nreveal(y)\nreveal(z)\n", ["1", "2", "3"]),
         ("x, *rest = 1, 2\nreveal(rest)\nfor r in rest:\n    reveal(r)\n", ["list", "1 | 2"]),
         ("if (x := 1):\n    reveal(x)\n", ["1"]),
-        ("x = 1\nx += 2\nreveal(x)\n", ["1"]),
+        ("x = 1\nx += 2\nreveal(x)\n", ["1 | number"]),
         ("x = 1 if c else 'a'\nreveal(x)\n", ["'a' | 1"]),
         ("x = None or 1\nreveal(x)\n", ["1 | None"]),
         ("x: int = 1\nreveal(x)\n", ["1"]),
