@@ -286,7 +286,8 @@ class Escapes:
             return f"whoever calls `{function.name}`"
         private = function.name.startswith("_") or function.name == "main"
         packaged = self._packaged and is_shipped(module) and not module.is_notebook and not module.is_snippet
-        if packaged and not private and (not function.callers or self._is_exported(function)):
+        called = any(is_shipped(call.module) for call in function.callers)  # tests and examples show its use
+        if packaged and not private and (not called or self._is_exported(function)):
             return f"callers of the public `{function.name}`"
         return None
 
