@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..know import modules as syntax
 from ..know.kinds import (
+    Const,
     DictValue,
     External,
     SeqValue,
@@ -163,7 +164,8 @@ def hoistable(
     content = entry(first.value, "content")
     if content is None or not is_str(context, content.value):
         return None
-    if constants(context.project.vars.get(content.value)) == [""]:
+    texts = context.project.values(content.value)
+    if any(isinstance(text, Const) and text.value == "" for text in texts):
         return None  # empty instructions are none at all
     if any(key_of(element) not in ("role", "content") for element in first.value.elements):
         return None
