@@ -267,11 +267,22 @@ class Body(Statements):
                 unit.tag = "quiet" if is_quiet_unit(unit.node) else "own" if only_text else "safe"
             else:
                 self._neutral(need)
+            self._read_late(unit, used)
             if unit.tag == "text" and prints_line(unit.node) and self.need is None:
                 detail = f"`{self.context.source(unit.node, self.module)}` shows chunks without text, too"
                 self.context.unsafe(unit.node, self.module, self.sites, "MR404", detail)
             if unit.tag in WANTS:
                 self.dirty.setdefault(unit.tag, set()).update(writes(unit.node))
+
+    def _read_late(self, unit: Unit, used: set[str]) -> None:
+        """A name for the text of a chunk, set on events with text alone: elsewhere it is that of another."""
+        late = [
+            alias.name
+            for alias in self.region.aliases.values()
+            if alias.kept and alias.kind in _TEXTS and alias.name in used and unit.tag != _TEXTS[alias.kind]
+        ]
+        if late and self.need is None:
+            self.hold(unit.node, f"asks for `{late[0]}` where no text has come")
 
     def _neutral(self, need: Need) -> None:
         for node in need.neutral[:1]:
@@ -314,6 +325,9 @@ class Body(Statements):
             else:
                 found.append(Unit(unit.node, reach))
         return found
+
+
+_TEXTS = {Kind.DELTA_TEXT: "text", Kind.DELTA_REFUSAL: "refusal"}
 
 
 def _jumps_of(node: cst.CSTNode) -> Iterator[cst.Break | cst.Continue]:
