@@ -22,6 +22,7 @@ from .double_functions import Replacements
 from .double_histories import Histories, has_parts, sends_items
 from .double_kept import Kept
 from .double_listed import listed
+from .double_own import is_own_call
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
@@ -289,6 +290,8 @@ class Requests:
         """``create.assert_called_once_with(model=..., messages=[...])``."""
         is_api = self.targets.is_api(mock)
         if is_api is False or (is_api is None and not self._names_old(node)):
+            return
+        if is_api is None and is_own_call(self.context, node, mock) and not self._has_items(node):
             return
         names = [arg.keyword.value if arg.keyword is not None else None for arg in node.args]
         if not names and method.endswith("_with"):
