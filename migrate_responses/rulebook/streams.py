@@ -69,9 +69,10 @@ STREAMS: tuple[Rule, ...] = (
         "MR406",
         "End of a stream",
         SAFE,
-        "Tests of a chunk's `finish_reason` become tests for the closing events.",
-        'if chunk.choices[0].finish_reason == "length":\n    warn()',
-        'if event.type == "response.incomplete":\n    warn()',
+        "Tests of a chunk's `finish_reason` become tests for the closing events; `length` is told from"
+        " `content_filter` by the reason that the event gives.",
+        'if chunk.choices[0].finish_reason == "stop":\n    done()',
+        'if event.type == "response.completed":\n    done()',
         EVENT,
     ),
     Rule(
