@@ -73,13 +73,14 @@ class Body(Statements):
     runs: int
     skipped: Reach
     needless: set[cst.CSTNode]
+    fresh: dict[str, str]  # names that each text gets, in a statement that runs where there is one
 
     def run(self, suite: cst.BaseSuite) -> None:
         """Rewrite the region whose statements are in ``suite``."""
         start = self.region.everything | {On.OTHER}
         self._keep_used_after()
         for _ in range(len(self.region.aliases) + 1):
-            self.dirty, self.runs = {}, 0
+            self.dirty, self.fresh, self.runs = {}, {}, 0
             self.skipped, self.needless = frozenset(), set()
             self.understood.clear()
             try:
@@ -87,7 +88,7 @@ class Body(Statements):
                 break
             except Again:
                 continue
-        self.dirty, self.runs = {}, 0
+        self.dirty, self.fresh, self.runs = {}, {}, 0
         self.skipped, self.needless = frozenset(), set()
         self.understood.clear()
         self.block(suite, start, loop=not self.region.is_function)
@@ -268,6 +269,8 @@ class Body(Statements):
             else:
                 self._neutral(need)
             self._read_late(unit, used)
+            if unit.tag in _TEXTS.values():
+                self.fresh.update(dict.fromkeys(_set_anew(unit.node), unit.tag))
             if unit.tag == "text" and prints_line(unit.node) and self.need is None:
                 detail = f"`{self.context.source(unit.node, self.module)}` shows chunks without text, too"
                 self.context.unsafe(unit.node, self.module, self.sites, "MR404", detail)
@@ -276,11 +279,13 @@ class Body(Statements):
 
     def _read_late(self, unit: Unit, used: set[str]) -> None:
         """A name for the text of a chunk, set on events with text alone: elsewhere it is that of another."""
-        late = [
-            alias.name
+        fresh = {
+            alias.name: _TEXTS[alias.kind]
             for alias in self.region.aliases.values()
-            if alias.kept and alias.kind in _TEXTS and alias.name in used and unit.tag != _TEXTS[alias.kind]
-        ]
+            if alias.kept and alias.kind in _TEXTS
+        }
+        fresh |= self.fresh
+        late = [name for name, tag in fresh.items() if name in used and unit.tag not in (tag, "own")]
         if late and self.need is None:
             self.hold(unit.node, f"asks for `{late[0]}` where no text has come")
 
@@ -328,6 +333,17 @@ class Body(Statements):
 
 
 _TEXTS = {Kind.DELTA_TEXT: "text", Kind.DELTA_REFUSAL: "refusal"}
+
+
+def _set_anew(node: cst.CSTNode) -> Iterator[str]:
+    """The names that a statement gives a value which they have no part in."""
+    for small in node.body if isinstance(node, cst.SimpleStatementLine) else ():
+        match small:
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                if name not in reads(value):
+                    yield name
+            case _:
+                continue
 
 
 def _jumps_of(node: cst.CSTNode) -> Iterator[cst.Break | cst.Continue]:
