@@ -131,7 +131,8 @@ def _drop_key(context: Context, site: Site, node: cst.CSTNode, module: Module) -
 def _origin(context: Context, site: Site) -> None:
     """Messages from outside are taken as plain, unless something speaks against it (trap B25)."""
     request = context.request(site)
-    if not are_untold(context, site):
+    untold = are_untold(context, site)
+    if not untold and not any(message.others or message.merged for message in messages_of(context, site)):
         return
     item = request.written("messages")
     node = item[0].place.node if item else site.node
@@ -142,6 +143,8 @@ def _origin(context: Context, site: Site) -> None:
     named = origin_of_names(context, site)
     if named is not None:
         context.unsafe(node, module, [site], "MR205", f"messages come from {why}, and {named}", LEAVE_OUT)
+    if not untold:
+        return
     if request.passes_tools or writes_items(context, site) or writes_part_objects(context, site):
         context.unsafe(node, module, [site], "MR204", f"some messages come from {why}")
     else:

@@ -52,6 +52,11 @@ def _origins(module: Module) -> Iterator[str]:
         named = "name" in fields or (is_open and node.name.value in called)
         if fields >= _MESSAGE and named:
             yield f"a `{node.name.value}` can have a `name`"
+    for made in module.of(cst.FunctionDef):
+        assert isinstance(made, cst.FunctionDef)
+        takes = {one.name.value for one in parameters(made.params)} if made.params.star_kwarg else set()
+        if made.name.value in called and takes >= _MESSAGE:
+            yield f"`{made.name.value}` is called with a `name`"
     for name, names in called.items():
         if names >= _MESSAGE and name != "dict":
             yield f"`{name}` is called with a `name`"
@@ -65,10 +70,19 @@ def _origins(module: Module) -> Iterator[str]:
 def _called_with_names(module: Module) -> Iterator[tuple[str, set[str]]]:
     """What is called with a keyword ``name``, and all keywords of that call."""
     for call in module.of(cst.Call):
-        if isinstance(call, cst.Call) and isinstance(call.func, cst.Name):
-            given = {arg.keyword.value for arg in call.args if arg.keyword is not None}
-            if "name" in given:
-                yield call.func.value, given
+        assert isinstance(call, cst.Call)
+        given = {arg.keyword.value for arg in call.args if arg.keyword is not None}
+        if "name" not in given:
+            continue
+        match call.func:
+            case cst.Name(value=name):
+                yield name, given
+            case cst.Attribute(value=base, attr=cst.Name(value=name)):
+                yield name, given
+                if isinstance(base, cst.Name):
+                    yield base.value, given  # ``Message.user("Hi", name="ann")``
+            case _:
+                continue
 
 
 def _fields(node: cst.ClassDef) -> tuple[set[str], bool]:
