@@ -152,11 +152,11 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
         values = [value for value in values if not _is_mock(value)]
     if isinstance(base, cst.Name) and base.value in ("self", "cls"):
         return False
-    if _makes_its_own(context, base, module) or _is_of_body(context, base):
-        return False
     if any(isinstance(value, Shape) for value in values):  # and something else: MR306
-        return any(isinstance(value, Unknown) for value in values)
-    return not values or any(map(hands_on, values))
+        anything = any(isinstance(value, Unknown) for value in values)
+    else:
+        anything = not values or any(map(hands_on, values))
+    return anything and not (_makes_its_own(context, base, module) or _is_of_body(context, base))
 
 
 def _is_of_body(context: Context, node: cst.BaseExpression) -> bool:
