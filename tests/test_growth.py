@@ -11,7 +11,7 @@ from migrate_responses.know.modules import Module
 from migrate_responses.know.project import Project
 from migrate_responses.results import Verdict
 from migrate_responses.run import migrate
-from migrate_responses.transforms import tested
+from migrate_responses.transforms import tested, unfollowed
 
 HEAD = "from openai import OpenAI\n\nclient = OpenAI()\n"
 CALL = 'client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": "Hi"}])'
@@ -95,3 +95,13 @@ def test_which_modules_a_test_is_about_is_not_searched_for_in_all(monkeypatch: p
     few = _asked(60, monkeypatch)
     assert few
     assert _asked(120, monkeypatch) < 2.5 * few
+
+
+def test_a_function_is_not_gone_through_for_each_read_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time grew with the square of the reads."""
+    walked: list[object] = []
+    walk = unfollowed.walk
+    monkeypatch.setattr(unfollowed, "walk", lambda node: walked.append(node) or walk(node))
+    reads = ", ".join(f"(answer.choices[0].message.content if ready({n}) else {n})" for n in range(50))
+    _work({"main.py": f"{HEAD}answer = {CALL}\nprint({reads})\n"}, monkeypatch)
+    assert len(walked) < 10
