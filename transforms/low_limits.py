@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -15,7 +16,8 @@ from ..know.modules import Module
 from .context import Context
 
 LEAST = 16  # max_output_tokens of openai.types.responses.ResponseCreateParams
-_NAMED = "token"
+# What an option or a variable for a limit of tokens is called.
+_OPTION = re.compile(r"[-\w]*tokens?", re.IGNORECASE)
 
 
 def low_elsewhere(context: Context, site: Site) -> tuple[str, int] | None:
@@ -37,12 +39,14 @@ def _low(context: Context, module: Module) -> Iterator[tuple[str, int]]:
         if node in context.project.sites:
             continue
         named = any(
-            isinstance(arg.value, cst.SimpleString) and _NAMED in arg.value.value.lower() for arg in node.args
+            isinstance(arg.value, cst.SimpleString) and _OPTION.fullmatch(str(arg.value.evaluated_value))
+            for arg in node.args
         )
         for arg in node.args:
             keyword = arg.keyword.value if arg.keyword is not None else ""
             limit = _number(context, arg.value)
-            if limit is not None and limit < LEAST and (named or _NAMED in keyword.lower()):
+            gives = (named and keyword in ("", "default")) or _OPTION.fullmatch(keyword)
+            if limit is not None and limit < LEAST and gives:
                 yield context.source(node, module), limit
 
 
