@@ -17,7 +17,7 @@ from .context import Context
 
 LEAST = 16  # max_output_tokens of openai.types.responses.ResponseCreateParams
 # What an option or a variable for a limit of tokens is called.
-_OPTION = re.compile(r"[-\w]*tokens?", re.IGNORECASE)
+_OPTION = re.compile(r"-*tokens?|[-\w]*(max[-_](\w+[-_])?tokens?|tokens?[-_](limit|max))", re.IGNORECASE)
 
 
 def low_elsewhere(context: Context, site: Site) -> tuple[str, int] | None:
