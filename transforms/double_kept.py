@@ -32,7 +32,6 @@ class Kept:
     ) -> None:
         self._context = context
         self._module = module
-        self._replacements = replacements
         self._targets = targets
         self._known = known
         self._lists = replacements.kept_under(is_list=True)
