@@ -26,6 +26,8 @@ _TESTED = (cst.Assert, cst.If, cst.While, cst.IfExp, cst.BooleanOperation, cst.U
 
 def listed(module: Module, targets: Targets) -> Iterator[cst.BaseExpression]:
     """The expressions of ``module`` that are such calls, or all their arguments, where names may be seen."""
+    if not any(record in module.text for record in RECORDS):
+        return
     found = _Records(module, targets)
     for node in module.of(cst.Attribute, cst.Subscript, cst.Name):
         assert isinstance(node, cst.BaseExpression)

@@ -203,12 +203,7 @@ def _as_string(context: Context, part: Part) -> bool:
 
 def _is_looked_at(context: Context, listed: SeqValue) -> bool:
     """Whether something in the program gets the list ``listed`` back: it stays a list then."""
-    return any(
-        listed in context.project.values(node)
-        for module in context.project.program(listed.module)
-        for node in module.of(cst.Subscript, cst.Name, cst.Attribute, cst.Call)
-        if node is not listed.node
-    )
+    return any(node is not listed.node for node, _ in context.holders(listed))
 
 
 def _type(context: Context, place: Place, sites: list[Site], name: str) -> None:

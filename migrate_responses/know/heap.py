@@ -162,7 +162,7 @@ class Heap(ABC):
                 if second is not None:
                     self.solver.flow(second, call.result)
                 elif method.name == "get":
-                    self._missing(owner, first, call)
+                    self.solver.add(call.result, [Const(None, call.node)])
             case "setdefault":
                 self.entry(owner, first, call.node, "setdefault", second, call.module)
                 self._read(owner, first, call.result)
@@ -192,17 +192,6 @@ class Heap(ABC):
                 self.solver.add(call.result, [listing])
             case _:
                 pass
-
-    def _missing(self, owner: DictValue, key: Var, call: Invocation) -> None:
-        """``d.get(key)`` gives None, unless the dict is written with that key."""
-
-        def on(found: Value) -> None:
-            name = found.value if isinstance(found, Const) else None
-            places = owner.places.get(name, ()) if isinstance(name, str) else ()
-            if not any(place.how == "literal" for place in places):
-                self.solver.add(call.result, [Const(None, call.node)])
-
-        self.solver.watch(key, on)
 
     def looked_up(self, source: Var, key: Var) -> Var:
         """What the dicts in ``source`` have under ``key``."""
