@@ -11,6 +11,7 @@ from tests.programs import HEAD, revealed
     ("body", "expected"),
     [
         ("d = {'a': 1, 'b': 'x'}\nreveal(d['a'])\nreveal(d.get('b'))\n", ["1", "'x'"]),
+        ("d = {'b': 'x'}\nreveal(d.get('b'))\nd.pop('b')\n", ["'x' | None"]),
         ("d = {}\nd['a'] = 1\nreveal(d['a'])\n", ["1"]),
         ("d = {'a': 1, **{'b': 2}}\nreveal(d['b'])\n", ["2"]),
         (

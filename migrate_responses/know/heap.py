@@ -74,7 +74,7 @@ class Heap(ABC):
 
     def new_dict(self, node: cst.CSTNode, module: Module) -> DictValue:
         """A dict that nothing is known of yet."""
-        return DictValue(node, module, Var(), Var(), Var())
+        return DictValue(node, module, Var(), Var(), Var(), Var())
 
     def merge(self, owner: DictValue, source: Var) -> None:
         """``owner`` gets all entries of the dicts in ``source``."""
@@ -103,6 +103,8 @@ class Heap(ABC):
     ) -> None:
         """An entry of ``owner`` is written or read at ``node``, under each constant in ``key``."""
         place = Place(how, node, module, value)
+        if how in ("pop", "delete"):
+            self.solver.add(owner.missing, [Const(None, node)])
         if value is not None:
             self.solver.flow(value, owner.everything)
         if not key.values:
@@ -162,7 +164,9 @@ class Heap(ABC):
                 if second is not None:
                     self.solver.flow(second, call.result)
                 elif method.name == "get":
-                    self.solver.add(call.result, [Const(None, call.node)])
+                    self._missing(owner, first, call)
+            case "clear" | "popitem":
+                self.solver.add(owner.missing, [Const(None, call.node)])
             case "setdefault":
                 self.entry(owner, first, call.node, "setdefault", second, call.module)
                 self._read(owner, first, call.result)
@@ -192,6 +196,21 @@ class Heap(ABC):
                 self.solver.add(call.result, [listing])
             case _:
                 pass
+
+    def _missing(self, owner: DictValue, key: Var, call: Invocation) -> None:
+        """``d.get(key)`` gives None, unless the dict is written with that key and nothing is taken out."""
+
+        def on(found: Value) -> None:
+            name = found.value if isinstance(found, Const) else None
+            places = owner.places.get(name, ()) if isinstance(name, str) else ()
+            if any(place.how == "literal" for place in places):
+                self.solver.flow(owner.missing, call.result)
+            else:
+                self.solver.add(call.result, [Const(None, call.node)])
+
+        if not key.values:  # any key, for all that is known
+            self.solver.add(call.result, [Const(None, call.node)])
+        self.solver.watch(key, on)
 
     def looked_up(self, source: Var, key: Var) -> Var:
         """What the dicts in ``source`` have under ``key``."""

@@ -383,6 +383,7 @@ class DictValue(Value):
     everything: Var  # all its values
     unkeyed: Var  # those stored under keys that are not known: any entry may be one of them
     keys: Var  # its keys, other than texts
+    missing: Var  # None, once something takes an entry out
     fields: dict[str, Var] = field(default_factory=dict)
     written: dict[str, Var] = field(default_factory=dict)  # the same without `unkeyed`, for some of the keys
     places: dict[str, list[Place]] = field(default_factory=dict)
