@@ -17,7 +17,10 @@ from .context import Context
 
 LEAVE_OUT = "leave it out of what is sent"
 _MESSAGE = frozenset({"role", "content"})
+_NAMED = _MESSAGE | {"name"}
 _LOADERS = ("loads", "literal_eval", "safe_load")
+_ONLY_WORDS = re.compile(r"\w+(?:\s+\w+){1,7}")
+_LISTED = re.compile(r"\w+(?:\s*,\s*\w+)+")
 _SPELLED = (
     re.compile(r"""["']role["']\s*:\s*["'](?:system|developer|user|assistant)["']"""),
     re.compile(r"""["']name["']\s*:"""),
@@ -65,6 +68,23 @@ def _origins(module: Module) -> Iterator[str]:
             value = text.evaluated_value if isinstance(text, cst.SimpleString) else None
             if isinstance(value, str) and all(sign.search(value) for sign in _SPELLED):
                 yield "a text of JSON names one"
+    yield from _columns(module)
+
+
+def _columns(module: Module) -> Iterator[str]:
+    """``FIELDS = ("role", "name", "content")``, ``namedtuple("Message", "role content name")``."""
+    for kind in (cst.Tuple, cst.List):
+        for node in module.of(kind):
+            assert isinstance(node, (cst.Tuple, cst.List))
+            texts = [one.value for one in node.elements if isinstance(one.value, cst.SimpleString)]
+            if {text.evaluated_value for text in texts} >= _NAMED:
+                yield "a list of fields has a `name`"
+    for text in module.of(cst.SimpleString):
+        value = text.evaluated_value if isinstance(text, cst.SimpleString) else None
+        if isinstance(value, str) and "role" in value:
+            runs = [value] if _ONLY_WORDS.fullmatch(value) else _LISTED.findall(value)
+            if any(set(re.split(r"[\s,]+", run)) >= _NAMED for run in runs):
+                yield "a list of fields has a `name`"
 
 
 def _called_with_names(module: Module) -> Iterator[tuple[str, set[str]]]:

@@ -230,16 +230,14 @@ def _inner(context: Context, part: Part, kind: str, where: cst.CSTNode, module: 
         if _wants_detail(context, part):
             context.edit(part.value.node, module, sites, _with_detail, "MR604")
         return True
-    known = bool(values)
-    for value in values:
-        known = known and isinstance(value, DictValue) and not value.others and not value.merged
-        known = known and isinstance(value, DictValue) and not set(value.places) - _INNER[kind]
-    if not known:
+    if not values or not all(_is_known(value, _INNER[kind]) for value in values):
         context.manual(where, module, sites, "MR604", f"what the `{kind}` of a part holds is not known")
         return False
     for place in part.value.places[kind]:
         if isinstance(place.node, cst.Arg):
             understood = _keyword(context, place, sites, kind)
+        elif isinstance(place.node, cst.DictElement):
+            understood = key_of(place.node) == kind
         else:
             understood = place.how not in ("store", "setdefault", "delete", "pop")
         if not understood:
@@ -257,6 +255,14 @@ def _inner(context: Context, part: Part, kind: str, where: cst.CSTNode, module: 
         detail = kind == "image_url" and _wants_detail(context, part) and not _has_detail(values)
         context.edit(part.value.node, module, sites, _dissolve(kind, detail), "MR604")
     return True
+
+
+def _is_known(value: Value, keys: frozenset[str]) -> bool:
+    """Whether a value is a dict of no other keys, which are written where it is made."""
+    if not isinstance(value, DictValue) or value.others or value.merged or set(value.places) - keys:
+        return False
+    node = value.node
+    return not isinstance(node, cst.Dict) or all(key_of(element) is not None for element in node.elements)
 
 
 def _is_string(value: Value) -> bool:

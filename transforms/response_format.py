@@ -16,7 +16,7 @@ from ..know.modules import Module
 from .actions import Action, act, rename_key
 from .context import Context, Keyword, constants, is_none
 from .folding import has_effect
-from .snippets import entry, expr, is_omitted, operand, spells_none
+from .snippets import entry, expr, is_omitted, key_of, operand, spells_none
 from .splice import around, splice
 
 NONE, TEXT, JSON, SCHEMA, MODEL = "none", "text", "json_object", "json_schema", "model"
@@ -315,7 +315,7 @@ def _flatten(context: Context, value: DictValue, sites: list[Site]) -> None:
         node = place.node
         parent = module.parents.get(node)
         match place.how, node:
-            case "literal", cst.DictElement():
+            case "literal", cst.DictElement() if key_of(node) is not None:
                 context.edit(value.node, module, sites, _splice, "MR105")
             case "keyword", cst.Arg():
                 context.edit(node, module, sites, _star, "MR105")

@@ -24,6 +24,7 @@ from .loaded_tools import come_back, flatten_passed, is_loaded
 from .schema_changes import changed_later
 from .schema_reads import read_back
 from .sent import untold
+from .snippets import key_of
 from .strictness import decide_strict, defaults_of, family
 
 Key = TypeVar("Key")
@@ -195,6 +196,9 @@ def _flatten(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
     if not can_flatten(tool.node):
         context.manual(tool.node, tool.module, sites, "MR504", "this tool is not written as a dict")
         return
+    if _is_computed(tool, level):
+        context.manual(tool.node, tool.module, sites, "MR504", "a key of this tool is computed")
+        return
     if level == "custom":
         levels = [level, "grammar"]
         context.edit(tool.node, tool.module, sites, lambda o, u: _flatten_custom(u), "MR509")
@@ -209,6 +213,14 @@ def _flatten(context: Context, tool: DictValue, sites: Iterable[Site]) -> None:
             held, tool.module, sites, "MR507", "the schema is changed after it was put into the tool"
         )
     context.edit(tool.node, tool.module, sites, lambda o, u: flatten(u, levels, defaults), "MR501")
+
+
+def _is_computed(value: DictValue, level: str) -> bool:
+    """Whether the key of an entry is not written as a string where it stands."""
+    return any(
+        isinstance(place.node, cst.DictElement) and key_of(place.node) is None
+        for place in value.places[level]
+    )
 
 
 def _flatten_custom(updated: cst.CSTNode) -> cst.CSTNode:
@@ -266,7 +278,7 @@ def _flatten_choice(context: Context, site: Site, choice: DictValue) -> None:
     level = next((name for name in ("function", "custom", "allowed_tools") if name in choice.places), None)
     if level is None:
         return
-    if choice.others or choice.merged or not can_flatten(choice.node):
+    if choice.others or choice.merged or not can_flatten(choice.node) or _is_computed(choice, level):
         context.manual(choice.node, choice.module, [site], "MR504", "this choice is not written as a dict")
         return
     insides = [part for part in inner_values(choice, level) if isinstance(part, DictValue)]
