@@ -130,7 +130,7 @@ class Parameter:
             for place in self.places
             if isinstance(place.node, (cst.Arg, cst.DictElement))
             for passed in [place.node.value]
-            if isinstance(passed, (cst.Attribute, cst.Name))
+            if isinstance(passed, (cst.Attribute, cst.Name)) and not spells_none(passed)
             for module in modules
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import libcst as cst
 
@@ -40,10 +40,8 @@ def _read(context: Context, node: cst.CSTNode, key: str, values: list[DictValue]
         context.manual(node, module, sites, "MR604", f"`{text}` also reads something else")
     elif key != "type":
         _nested(context, node, module, sites)
-    elif any(other != names[0] for other in names):
-        context.manual(node, module, sites, "MR604", f"`{text}` has several names for text now")
     else:
-        _type(context, node, module, sites, names[0])
+        _type(context, node, module, sites, names)
 
 
 def _is_read(value: Value, moving: Moving) -> bool:
@@ -62,9 +60,9 @@ def _base(node: cst.CSTNode) -> cst.BaseExpression | None:
 
 
 def _type(
-    context: Context, node: cst.CSTNode, module: Module, sites: list[Site], names: Mapping[str, str]
+    context: Context, node: cst.CSTNode, module: Module, sites: list[Site], names: Sequence[Mapping[str, str]]
 ) -> None:
-    """A comparison of the type with constants names the new types."""
+    """A comparison of the type with constants names the new types: of a text, as each role has it."""
     parent = module.parents.get(node)
     literals: list[cst.SimpleString] = []
     match parent:
@@ -72,14 +70,37 @@ def _type(
             literals = literals_of(other)
         case _:
             pass
+    text = context.source(node, module)
     if not literals:
-        text = context.source(node, module)
         context.unsafe(node, module, sites, "MR604", f"`{text}` gives another name for the type now")
         return
     for literal in literals:
-        name = names.get(str(literal.evaluated_value))
-        if name is not None:
-            context.edit(literal, module, sites, renamed(name), "MR604")
+        old = str(literal.evaluated_value)
+        new = sorted({known.get(old, old) for known in names})
+        target = module.parents.get(literal)
+        if len(new) == 1:
+            if new != [old]:
+                context.edit(literal, module, sites, renamed(new[0]), "MR604")
+        elif isinstance(target, cst.ComparisonTarget) and isinstance(target.operator, tuple(_ONE_OF)):
+            context.edit(target, module, sites, _one_of(new), "MR604")
+        else:
+            context.manual(node, module, sites, "MR604", f"`{text}` has several names for text now")
+
+
+_ONE_OF: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {cst.Equal: cst.In, cst.NotEqual: cst.NotIn}
+
+
+def _one_of(names: Sequence[str]) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
+    """An edit of ``== "text"``: ``in ("input_text", "output_text")``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(original, cst.ComparisonTarget)
+        assert isinstance(updated, cst.ComparisonTarget)
+        written = [cst.Element(string(name, original.comparator)) for name in names]
+        operator = _ONE_OF[type(original.operator)]()
+        return updated.with_changes(operator=operator, comparator=cst.Tuple(written))
+
+    return apply
 
 
 def renamed(name: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:

@@ -115,7 +115,8 @@ def _is_telling(node: cst.CSTNode, module: Module) -> bool:
     match node:
         case cst.Attribute(attr=cst.Name(value="choices")):  # of a form field or a parser, unless by number
             item = module.parents.get(node)
-            return isinstance(item, cst.Subscript) and isinstance(item.slice[0].slice, cst.Index)
+            by_number = isinstance(item, cst.Subscript) and isinstance(item.slice[0].slice, cst.Index)
+            return by_number and not _is_of_no_choice(node, module)
         case cst.Attribute(
             value=cst.Attribute(attr=cst.Name(value="function")), attr=cst.Name(value="name" | "arguments")
         ):
@@ -123,7 +124,25 @@ def _is_telling(node: cst.CSTNode, module: Module) -> bool:
         case cst.Attribute(attr=cst.Name(value=name)):
             return name in _TELLING
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
-            return key_text(key) in _TELLING
+            return key_text(key) in _TELLING and not _is_of_no_choice(node, module)
+        case _:
+            return False
+
+
+# What the choices of an answer have, and of a chunk.
+_OF_CHOICE = frozenset({"message", "delta", "text", "finish_reason", "index", "logprobs"})
+
+
+def _is_of_no_choice(choices: cst.CSTNode, module: Module) -> bool:
+    """``row["choices"][0]["turns"]``: a key that no choice of an answer has."""
+    item = module.parents.get(choices)
+    if not isinstance(item, cst.Subscript) or item.value is not choices:
+        return False
+    match module.parents.get(item):
+        case cst.Subscript(
+            value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]
+        ):
+            return value is item and key_text(key) not in _OF_CHOICE
         case _:
             return False
 
