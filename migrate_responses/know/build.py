@@ -30,7 +30,7 @@ class Builder(Statements):
             return
         # Cells are run in any order, again and again: each begins with what any of them may have left.
         left: Env = {name: Var() for name in self._locals(self.module.tree.body)}
-        for cell in cells:
+        for self.cell, cell in enumerate(cells):
             self.env = dict(left)
             self.block(cell)
             for name, var in left.items():

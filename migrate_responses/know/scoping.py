@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from . import modules as syntax
+from .cells import Cells
 from .definitions import Definitions
 from .graph import Var
 from .kinds import STREAM_KINDS, Function, Shape, Value
@@ -28,6 +29,8 @@ class Names:
         self.env: Env = {}
         self.guards: list[tuple[object, bool]] = []
         self.recorders: list[Env] = []
+        self.cells = Cells(module) if len(module.cells) > 1 else None
+        self.cell = 0
 
     def load(self, name: str) -> Var:
         scope: syntax.Scope | None = self.scope
@@ -39,6 +42,8 @@ class Names:
                 scope = self.module.scope
                 return scope.any(name)
             if name in scope.bound and (first or not scope.is_class):
+                if self.cells is not None and scope is self.scope.parent is self.module.scope:
+                    return self.cells.met(self.solver, self.scope, name) or scope.any(name)
                 return scope.any(name)
             first = False
             scope = scope.parent
@@ -57,6 +62,8 @@ class Names:
                 self.solver.flow(value, outer.any(name))
             return
         self.solver.flow(value, scope.any(name))
+        if self.cells is not None and scope is self.module.scope:
+            self.solver.flow(value, self.cells.left(self.cell, name))
         if name not in scope.shared:
             self.env[name] = value
         for recorder in self.recorders:
