@@ -18,6 +18,8 @@ class Level(enum.Enum):
     MANUAL = "manual"
     NOTE = "note"
 
+    __hash__ = object.__hash__  # each is one object; Enum's own hash, of the name, is slow
+
     @property
     def rank(self) -> int:
         """0 for a note or a safe fix, 1 for unsafe, 2 for manual."""

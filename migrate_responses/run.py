@@ -15,7 +15,7 @@ from .config import Settings
 from .decide.copies import complete
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
-from .decide.flows import Flow, causes, flows
+from .decide.flows import Flow, flows
 from .decide.keys import hard_coded
 from .decide.lookalikes import Leftover, leftovers
 from .decide.plan import Edit, Plan, Reason
@@ -91,6 +91,7 @@ class Inspection:
         self._errors: list[Diagnostic] = []
         self.edited: set[str] = set()  # the files that flows reach into, migrated or not
         self.flows: list[Flow] = []  # as decided by ``results``
+        self._diagnostics: dict[Flow, tuple[Diagnostic, ...]] = {}
         self._modules: list[Module] = []
         for number, path in enumerate(sorted(sources)):
             progress.note("reading", number, len(sources))
@@ -202,7 +203,7 @@ class Inspection:
             for reason in judge_site(context.project, site, self._settings):
                 if reason.code == "MR803" and site in context.plan.tested:
                     continue  # the rule for doubles has looked at the tests, and decides
-                context.plan.reasons.append((frozenset([site]), reason))
+                context.plan.reasons[frozenset([site]), reason] = None
             if context.project.solver.exhausted:
                 context.manual(site.node, site.module, [site], "MR909", self._exhaustion)
         if self._writable is None:
@@ -214,7 +215,9 @@ class Inspection:
 
     def _asked(self, flow: Flow) -> tuple[str, str] | None:
         """What a comment or an option says for leaving the flow alone: a code and a sentence."""
-        codes = {edit.code for edit in flow.edits} | {reason.code for reason in self._reasons(flow)}
+        codes = {edit.code for edit in flow.edits} | {
+            reason.code for reason in flow.reasons if reason.level is not Level.NOTE
+        }
         if any(is_suppressed(site.node, site.module, codes) for site in flow.sites):
             return "MR908", "left alone as asked"
         why = left_out(codes, [site.module.path for site in flow.sites], self._settings)
@@ -222,11 +225,6 @@ class Inspection:
 
     def _verdict(self, flow: Flow) -> Verdict:
         return flow.verdict(self._settings.unsafe_fixes)
-
-    def _reasons(self, flow: Flow) -> list[Reason]:
-        """What holds a flow back, the strictest first."""
-        serious = [reason for reason in flow.reasons if reason.level is not Level.NOTE]
-        return sorted(serious, key=lambda reason: -reason.level.rank)
 
     # -- rewriting -----------------------------------------------------------------------
 
@@ -325,7 +323,7 @@ class Inspection:
     def _todo(self, flow: Flow, site: Site, module: Module) -> str:
         """The line in ``module`` about a site that stays; no line numbers: TODOs above change them."""
         # What only this run could not reach (MR907) is no part of a comment that outlives it.
-        reasons = [reason for reason in causes(self._reasons(flow)) if reason.code != "MR907"]
+        reasons = [reason for reason in flow.causes if reason.code != "MR907"]
         own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
         candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
         first = next((reason for reason in candidates if _within(reason, site)), candidates[0])
@@ -356,9 +354,13 @@ class Inspection:
         return SiteResult(site.path, line, column, text, verdict, flow.number, reasons, scope)
 
     def diagnostics(self, flow: Flow) -> tuple[Diagnostic, ...]:
-        """What speaks against migrating ``flow``."""
-        helps = self._verdict(flow) is not Verdict.MANUAL
-        return _distinct(self._places.diagnostic(reason, helps) for reason in causes(self._reasons(flow)))
+        """What speaks against migrating ``flow``, once it is decided."""
+        known = self._diagnostics.get(flow)
+        if known is None:
+            helps = self._verdict(flow) is not Verdict.MANUAL
+            known = _distinct(self._places.diagnostic(reason, helps) for reason in flow.causes)
+            self._diagnostics[flow] = known
+        return known
 
     def _leftover(self, left: Leftover) -> SiteResult:
         line, column = self._places.position(left.node, left.module)

@@ -8,7 +8,7 @@ import sys
 import time
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 
 import libcst as cst
@@ -16,6 +16,8 @@ import pytest
 
 from migrate_responses import run
 from migrate_responses.config import Settings
+from migrate_responses.decide import escapes
+from migrate_responses.decide.escapes import Escape
 from migrate_responses.decide.urls import Text, Texts
 from migrate_responses.know.graph import Var
 from migrate_responses.know.kinds import Value
@@ -223,3 +225,30 @@ def test_texts_are_read_once_however_many_ways_lead_there(monkeypatch: pytest.Mo
     results = migrate({"main.py": _ladder(30)}, Settings())
     assert [site.verdict for site in results.sites] == [Verdict.MIGRATED] * 2
     assert seen["values"] < 500
+
+
+def _inside_each_other(size: int) -> bytes:
+    """Tools in lists, each of which is in the next one and is shown."""
+    tools = b"".join(
+        b'tool%d = {"type": "function", "function": {"name": "f%d"}}\n'
+        b"list%d = [tool%d, list%d]\nprint(list%d)\n" % (n, n, n, n, max(n - 1, 0), n)
+        for n in range(size)
+    )
+    all_tools = b", ".join(b"tool%d" % n for n in range(size))
+    return HEAD + b"list0 = []\n" + tools + CALL.replace(b"messages", b"tools=[" + all_tools + b"], messages")
+
+
+def test_what_is_around_many_values_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: Counter[int] = Counter()
+    sort = escapes._sort
+    size = 0
+
+    def count(escape: Escape) -> Hashable:
+        looked[size] += 1
+        return sort(escape)
+
+    monkeypatch.setattr(escapes, "_sort", count)
+    for size in (50, 200):
+        results = migrate({"main.py": _inside_each_other(size)}, Settings())
+        assert [site.verdict for site in results.sites] == [Verdict.MIGRATED]
+    assert 0 < looked[200] < looked[50] * 4 * 2

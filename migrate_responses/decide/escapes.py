@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import libcst as cst
 
 from ..documents import names
-from ..know.graph import Var
+from ..know.graph import Var, groups
 from ..know.kinds import (
     Argument,
     Bound,
@@ -49,8 +50,10 @@ class Way(enum.Enum):
     TEXT = "made into text by"
     DISPLAY = "displayed by"  # printed or logged: nobody depends on the shape
 
+    __hash__ = object.__hash__  # each is one object; Enum's own hash, of the name, is slow
 
-@dataclass(frozen=True, repr=False)
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Escape:
     """A value leaves at ``node``; ``to`` names who gets it, ``node`` is the expression that leaves."""
 
@@ -63,6 +66,9 @@ class Escape:
 
 # What is inside a crossroads leaves in hundreds of ways; the first few of each sort say it all.
 _ENOUGH = 8
+
+# Who writes what there is as data: many places that do so tell nothing of who else has it.
+_WRITERS = ("json.", "yaml.", "toml", "pickle.")
 
 # The nodes at which a value can leave, besides calls.
 _LEAVING = (
@@ -85,6 +91,7 @@ class Escapes:
         self._holders: dict[Value, list[Value]] = {}  # the containers a value is in
         self._expanded: set[Value] = set()
         self._answers: dict[Value, list[Escape]] = {}
+        self._inner: dict[Escape, Escape] = {}
         # Those that are written, and those of functions that others are given to run: ``Thread(target=f)``.
         for call in dict.fromkeys([*project.invocations, *project.callees]):
             self._call(call)
@@ -95,26 +102,38 @@ class Escapes:
         """Where ``value`` (an object or a shape) leaves the project, alone or inside something."""
         known = self._answers.get(value)
         if known is None:
-            known = list(self._noted.get(value, ()))
-            counts = Counter(escape.way for escape in known)
-            for holder in self._around(value):
-                for escape in self._noted.get(holder, ()):
-                    counts[escape.way] += 1
-                    if counts[escape.way] <= _ENOUGH:
-                        known.append(replace(escape, direct=False))
+            direct = self._noted.get(value, [])
+            own = set(direct)
+            around = [escape for escape in self._around.get(value, ()) if escape not in own]
+            known = [*direct, *map(self._inside, _enough(around, Counter(map(_sort, direct))))]
             self._answers[value] = known
         return known
 
-    def _around(self, value: Value) -> Iterator[Value]:
-        """The containers that hold ``value``, however deep inside."""
-        seen = {value}
-        stack = [value]
-        while stack:
-            for holder in self._holders.get(stack.pop(), ()):
-                if holder not in seen:
-                    seen.add(holder)
-                    stack.append(holder)
-                    yield holder
+    @cached_property
+    def _around(self) -> dict[Value, dict[Escape, None]]:
+        """By value, the first escapes of each sort of the value and of what is around it, however far out.
+
+        Values that are inside each other have the same around them: so each group is looked at once.
+        """
+        found: dict[Value, dict[Escape, None]] = {}
+        for group in groups(self._holders, lambda value: self._holders.get(value, ())):
+            own = [escape for value in group for escape in self._noted.get(value, ())]
+            outer = [
+                escape
+                for value in group
+                for holder in reversed(self._holders.get(value, ()))
+                if holder in found  # and so in another group
+                for escape in found[holder]
+            ]
+            found.update(dict.fromkeys(group, dict.fromkeys(_enough([*own, *outer], Counter()))))
+        return found
+
+    def _inside(self, escape: Escape) -> Escape:
+        """``escape`` as what is inside of the value that leaves sees it."""
+        known = self._inner.get(escape)
+        if known is None:
+            known = self._inner[escape] = replace(escape, direct=False)
+        return known
 
     def _note(self, var: Var | None, way: Way, to: str, node: cst.CSTNode, module: Module) -> None:
         if var is None:
@@ -316,6 +335,19 @@ def _method(owner: Value, name: str) -> Iterator[str]:
     if isinstance(owner, (Const, Typed)) and name in ("format", "format_map"):
         yield "str.format"
     return
+
+
+def _sort(escape: Escape) -> Hashable:
+    return escape.way, escape.to.startswith(_WRITERS)
+
+
+def _enough(escapes: Iterable[Escape], counts: Counter[Hashable]) -> Iterator[Escape]:
+    """The first of ``escapes`` of each sort, where ``counts`` tells how many of each are known already."""
+    for escape in dict.fromkeys(escapes):
+        sort = _sort(escape)
+        counts[sort] += 1
+        if counts[sort] <= _ENOUGH:
+            yield escape
 
 
 def _is_filed(call: Invocation) -> bool:

@@ -23,6 +23,17 @@ class Flow:
     edits: list[Edit] = field(default_factory=list)
     imports: list[NewImport] = field(default_factory=list)
     skipped: tuple[str, str] | None = None  # the code and the words of what asks to leave it alone
+    _causes: tuple[int, list[Reason]] = field(
+        default=(0, []), init=False
+    )  # of how many reasons; they are asked for by every site
+
+    @property
+    def causes(self) -> list[Reason]:
+        """What holds the flow back, the strictest first, but for what only follows from another reason."""
+        if self._causes[0] != len(self.reasons):
+            serious = [reason for reason in self.reasons if reason.level is not Level.NOTE]
+            self._causes = len(self.reasons), causes(sorted(serious, key=lambda one: -one.level.rank))
+        return self._causes[1]
 
     def verdict(self, unsafe_fixes: bool) -> Verdict:
         """The strictest level of its reasons decides; a note holds nothing back."""

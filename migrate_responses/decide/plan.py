@@ -74,7 +74,8 @@ class Plan:
     project: Project
     settings: Settings
     edits: list[Edit] = field(default_factory=list)
-    reasons: list[tuple[frozenset[Site], Reason]] = field(default_factory=list)
+    # Each once, in order: where everything reaches everything, the same is said a thousand times.
+    reasons: dict[tuple[frozenset[Site], Reason], None] = field(default_factory=dict)
     imports: list[NewImport] = field(default_factory=list)
     bonds: list[frozenset[Site]] = field(default_factory=list)  # sites that move together or not at all
     # Test files that the rule for doubles looked at, and the calls they are about.
@@ -127,7 +128,7 @@ class Plan:
         step: str = "",
     ) -> None:
         """Give a reason against (or a note on) migrating the flow of ``sites``: see :class:`Reason`."""
-        self.reasons.append((frozenset(sites), Reason(code, level, detail, node, module, step)))
+        self.reasons[frozenset(sites), Reason(code, level, detail, node, module, step)] = None
 
     def bind(self, sites: Iterable[Site]) -> None:
         """Sites that hand on to each other what has another form afterwards move together, or not at all."""

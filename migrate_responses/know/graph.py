@@ -7,12 +7,14 @@ and the fixed point is reached because the values of a program are finitely many
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache
+from typing import TypeVar
 
 from .kinds import Const, DictValue, External, Method, SeqValue, Typed, Unknown, Value
 
 Watcher = Callable[[Value], None]
+_Node = TypeVar("_Node", bound=Hashable)
 
 # Far above what real projects need (a 5,000-module project stays below a million); a bound so
 # that a program made to be slow ends in a diagnostic and not in a hang.
@@ -222,36 +224,43 @@ def home(var: Var) -> Var:
 
 
 def cycles(variables: Iterable[Var]) -> Iterator[list[Var]]:
-    """The groups of ``variables`` that all flow to each other (Tarjan's algorithm, without recursion)."""
-    order: dict[Var, int] = {}
-    low: dict[Var, int] = {}
-    stack: dict[Var, None] = {}
-    for root in variables:
+    """The groups of ``variables`` that all flow to each other."""
+    return (group for group in groups(variables, lambda var: map(home, var.outs)) if len(group) > 1)
+
+
+def groups(nodes: Iterable[_Node], links: Callable[[_Node], Iterable[_Node]]) -> Iterator[list[_Node]]:
+    """``nodes`` and all that ``links`` lead to, those that lead to each other together.
+
+    A group comes after those that it leads to (Tarjan's algorithm, without recursion).
+    """
+    order: dict[_Node, int] = {}
+    low: dict[_Node, int] = {}
+    stack: dict[_Node, None] = {}
+    for root in nodes:
         if root in order:
             continue
         order[root] = low[root] = len(order)
         stack[root] = None
-        path = [(root, iter(root.outs))]
+        path = [(root, iter(links(root)))]
         while path:
-            var, targets = path[-1]
-            for target in map(home, targets):
+            node, targets = path[-1]
+            for target in targets:
                 if target not in order:
                     order[target] = low[target] = len(order)
                     stack[target] = None
-                    path.append((target, iter(target.outs)))
+                    path.append((target, iter(links(target))))
                     break
                 if target in stack:
-                    low[var] = min(low[var], order[target])
+                    low[node] = min(low[node], order[target])
             else:
                 path.pop()
                 if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[var])
-                if low[var] == order[var]:
-                    group: list[Var] = []
-                    while not group or group[-1] is not var:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                if low[node] == order[node]:
+                    group: list[_Node] = []
+                    while not group or group[-1] != node:
                         group.append(stack.popitem()[0])
-                    if len(group) > 1:
-                        yield group[::-1]
+                    yield group[::-1]
 
 
 _LIMITS = (CONSTANTS, EXTERNALS, OBJECTS)
