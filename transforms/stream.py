@@ -12,7 +12,7 @@ import libcst as cst
 
 from ..know.kinds import STREAM_KINDS, STRUCTURAL, External, Kind, Shape, Site
 from ..know.modules import Module
-from . import stream_calls, stream_helper, stream_visible
+from . import stream_calls, stream_helper, stream_keys, stream_visible
 from .context import Context
 from .reading import ASKS, builtin
 from .snippets import expr
@@ -51,7 +51,7 @@ def plan(context: Context) -> None:
             text = context.source(handler.type, region.module) if handler.type is not None else ""
             detail = f"`except {text}` acts on chunks without text"
             context.manual(handler, region.module, region.sites, "MR404", detail)
-        for place, why in stream_calls.numbered(region):
+        for place, why in stream_keys.numbered(region):
             text = context.source(place, region.module)
             context.manual(place, region.module, region.sites, "MR404", f"`{text}` {why}")
         _failures(context, region)

@@ -14,7 +14,7 @@ import libcst as cst
 
 from ..know.kinds import Kind
 from ..know.modules import children, walk
-from . import stream_calls
+from . import stream_pieces
 from .stream_layout import Guard, Layout
 from .stream_need import (
     WANTS,
@@ -72,7 +72,6 @@ class Body(Statements):
     dirty: dict[str, set[str]]
     runs: int
     skipped: Reach
-    needless: set[cst.CSTNode]
     fresh: dict[str, str]  # names that each text gets, in a statement that runs where there is one
 
     def run(self, suite: cst.BaseSuite) -> None:
@@ -134,7 +133,7 @@ class Body(Statements):
         for node in suite.body:
             if node in self.needless:
                 layout.dropped.add(node)
-            elif reach <= WANTS["call"] and stream_calls.is_added(self.region, node):
+            elif reach <= WANTS["call"] and stream_pieces.is_added(self.region, node):
                 layout.dropped.add(node)  # the call that is kept is whole
                 self.forget(node)
             elif self.alias_at(node) is not None:
@@ -222,15 +221,15 @@ class Body(Statements):
         body, orelse = branch.stays in ("body", "both", "apart"), branch.stays in ("else", "both", "apart")
         if branch.stays == "nothing" or (not body and node.orelse is None):
             layout.dropped.add(node)
-            self.forget(node.body)
+            self.drop(node.body, node.test, reach)
             return branch.after
         layout.dissolved[node] = (body, orelse)
         if body:
             self._collect(node.body, branch.body, layout, units)
         else:
-            self.forget(node.body)
+            self.drop(node.body, node.test, reach)
         if not orelse and node.orelse is not None:
-            self.forget(node.orelse)
+            self.drop(node.orelse, node.test, reach)
         elif node.orelse is not None:
             start = len(units)
             if isinstance(node.orelse, cst.If):

@@ -375,6 +375,8 @@ class Region:
             isinstance(node, cst.BinaryOperation)
             and isinstance(node.operator, cst.Add)
             and self.is_index(node.left)
+            and isinstance(node.right, cst.Integer)
+            and node.right.evaluated_value == 1
         )
 
     def _called(self, node: cst.Call) -> Reach | None:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know.modules import children, walk
-from . import stream_calls
+from . import stream_pieces
 from .snippets import expr
 from .stream_need import WANTS, expressions, latch_of, sets
 from .stream_parts import CALL_TESTS, FINISH, On, Reach
@@ -28,6 +28,18 @@ class Statements(Survey):
     def forget(self, *nodes: cst.CSTNode) -> None:
         for node in nodes:
             self.understood.update(walk(node))
+
+    def drop(self, part: cst.CSTNode, test: cst.CSTNode, reach: Reach) -> None:
+        """Leave out a part of an ``if`` that no event comes to, though pieces of a call may have."""
+        self.forget(part)
+        if reach <= WANTS["call"] and self.region.calls == "whole" and not self._is_needless(part, test):
+            self.hold(part, "acts on pieces of a call")
+
+    def _is_needless(self, part: cst.CSTNode, test: cst.CSTNode) -> bool:
+        asked = any(
+            isinstance(inner, cst.BaseExpression) and self.region.piece(inner) for inner in walk(test)
+        )
+        return not asked or stream_pieces.only_adds(self.region, part)
 
     def no_break(self, node: cst.For) -> None:
         for inner in walk(node.body):
@@ -60,11 +72,11 @@ class Statements(Survey):
                 self._small(node, reach)
 
     def _small(self, node: cst.CSTNode, reach: Reach) -> None:
-        if reach <= WANTS["call"] and not stream_calls.gathers(self.region, node):
+        if reach <= WANTS["call"] and not stream_pieces.gathers(self.region, node):
             if not self.told:
                 self.hold(node, "acts on each piece of a call")
             self.told = True
-        if stream_calls.is_changed(self.region, node):
+        if stream_pieces.is_changed(self.region, node):
             self.hold(node, "changes a streamed call")
             return
         kept = next((a for a in self.region.aliases.values() if a.node is node and a.kept), None)
@@ -99,11 +111,14 @@ class Statements(Survey):
                     piece = expr(CALL_TESTS["arguments"], v=cst.Name(self.region.new))
                     self.context.edit(orelse, self.module, self.sites, _as_elif(piece), "MR408")
         elif branch.stays == "body":
-            self.forget(node.test, *([orelse] if orelse is not None else []))
+            self.forget(node.test)
+            if orelse is not None:
+                self.drop(orelse, node.test, reach)
             self.block(node.body, branch.body)
             self.context.edit(node, self.module, self.sites, _as_else, "MR401")
         elif branch.stays in ("else", "nothing"):
-            self.forget(node.test, node.body)
+            self.forget(node.test)
+            self.drop(node.body, node.test, reach)
             if isinstance(orelse, cst.If):
                 self._if(orelse, branch.orelse or reach, chained=True)
             elif orelse is not None:

@@ -26,6 +26,8 @@ class Branch:
 class Survey(Tests):
     """Looks at statements without changing them."""
 
+    needless: set[cst.CSTNode]  # statements that fall away
+
     # -- branches ------------------------------------------------------------------------
 
     def branch(self, node: cst.If, reach: Reach) -> Branch:
@@ -38,6 +40,8 @@ class Survey(Tests):
         if not pos:
             return Branch("else", orelse=reach, after=reach)
         if pos == self.region.of_calls and node.orelse is None and self.asks_by_itself(node):
+            return Branch("body", body=reach, after=reach)
+        if self._leaves_the_rest(node, reach):
             return Branch("body", body=reach, after=reach)
         if self._splits_a_call(node, reach):
             return Branch("both", body=reach, orelse=reach, after=reach)
@@ -64,6 +68,23 @@ class Survey(Tests):
         if node.orelse is None or self.region.calls != "whole" or not reach <= WANTS["call"]:
             return False
         return self._reads_arguments(node.orelse) and not self._reads_arguments(node.body)
+
+    def _leaves_the_rest(self, node: cst.If, reach: Reach) -> bool:
+        """``if call.id: ...; continue``, and what is below takes the pieces that follow."""
+        last = node.body.body[-1] if node.body.body else None
+        if not isinstance(last, cst.SimpleStatementLine) or not isinstance(last.body[-1], cst.Continue):
+            return False
+        if node.orelse is not None or self.region.calls != "whole" or not reach <= WANTS["call"]:
+            return False
+        around = self.module.parents[node]
+        rest = around.body if isinstance(around, cst.IndentedBlock) else ()
+        below = rest[rest.index(node) + 1 :]
+        if self._reads_arguments(node.body) or not any(map(self._reads_arguments, below)):
+            return False
+        if len(last.body) > 1:
+            self.hold(last, "acts on each piece of a call")
+        self.needless.add(last)
+        return True
 
     def _reads_arguments(self, node: cst.CSTNode) -> bool:
         for inner in walk(node):
