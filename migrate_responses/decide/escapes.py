@@ -38,6 +38,7 @@ from .contents import PLAIN, contents
 from .modelled import DISPLAY, is_modelled, is_not_followed
 from .opened import OPENERS, is_updated, opened
 from .receivers import DOUBLES, is_shipped
+from .records import Records
 
 
 class Way(enum.Enum):
@@ -87,6 +88,7 @@ class Escapes:
     def __init__(self, project: Project, packaged: bool) -> None:
         self._project = project
         self._packaged = packaged
+        self._records = Records(project)
         self._noted: dict[Value, list[Escape]] = {}
         self._holders: dict[Value, list[Value]] = {}  # the containers a value is in
         self._expanded: set[Value] = set()
@@ -152,7 +154,8 @@ class Escapes:
             if holder in self._expanded:
                 continue
             self._expanded.add(holder)
-            for inner in contents(holder):
+            fields = (value for var in self._records.fields(holder) for value in var.values)
+            for inner in dict.fromkeys([*contents(holder), *fields]):
                 if not isinstance(inner, PLAIN):
                     self._holders.setdefault(inner, []).append(holder)
                     stack.append(inner)
@@ -160,6 +163,7 @@ class Escapes:
     # -- calls ---------------------------------------------------------------------------
 
     def _call(self, call: Invocation) -> None:
+        self._show(call)
         names = list(self._foreign(call))
         if not names:
             return
@@ -178,6 +182,19 @@ class Escapes:
             self._note(argument.var, way, names[0].removeprefix("builtins."), node, call.module)
             if not OPENERS.isdisjoint(names):
                 self._open(argument.var, names[0].removeprefix("builtins."), node, call.module)
+
+    def _show(self, call: Invocation) -> None:
+        """Note what records show that are dumped, and what they look at when they are made."""
+        shown = self._is_displayed(call.node, call.module)
+        way = Way.DISPLAY if shown else Way.ARGUMENT
+        method = f"`{_text(call.node.func, call.module)}`"
+        for field in self._records.dumped(call):
+            assert isinstance(call.node.func, cst.Attribute)
+            left = call.node if shown else call.node.func.value
+            self._note(field, way, method, left, call.module)
+        for argument in self._records.validated(call):
+            node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
+            self._note(argument.var, Way.ARGUMENT, method, node, call.module)
 
     def _open(self, var: Var, to: str, node: cst.CSTNode, module: Module) -> None:
         """The objects in ``var`` are made into dicts: what they hold leaves with them."""

@@ -23,6 +23,7 @@ DISPLAY = tuple(
 _MODELLED = (
     frozenset(models.IDENTITY)
     | models.METADATA
+    | models.REPLACERS
     | models.GATHER
     | models.TASKS
     | models.WAITS

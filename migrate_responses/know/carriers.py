@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from . import models
 from .graph import Var
-from .kinds import Class, Client, Const, External, Invocation, Value
+from .kinds import Class, Client, Const, External, Instance, Invocation, Value
 from .loading import Loading
 
 # Declarations of a field. Its default is given by name; of some of them also as the first argument.
@@ -41,6 +42,8 @@ class Carriers(Loading):
             self.solver.watch(first, lambda value: self.enter_context(value, call.result))
         elif path == "builtins.object.__new__" and first is not None:
             self.solver.watch(first, lambda value: self._instance(value, call.result))
+        elif path in models.REPLACERS and first is not None:
+            self._replaced(first, call)
         elif path == "builtins.object.__setattr__" and len(call.arguments) > 2:
             self.set_by_name(call)
         else:
@@ -61,6 +64,19 @@ class Carriers(Loading):
     def _instance(self, value: Value, target: Var) -> None:
         if isinstance(value, Class):
             self.solver.add(target, [value.instance])
+
+    def _replaced(self, first: Var, call: Invocation) -> None:
+        self.solver.flow(first, call.result)
+        for item in call.arguments:
+            if item.keyword not in (None, "*", "**"):
+                self._set_field(first, item.keyword, item.var)
+
+    def _set_field(self, owners: Var, name: str, value: Var) -> None:
+        def on(owner: Value) -> None:
+            if isinstance(owner, Instance):
+                self.solver.flow(value, self.instance_field(owner, name))
+
+        self.solver.watch(owners, on)
 
     def set_by_name(self, call: Invocation) -> None:
         """``setattr(owner, "name", value)``, or ``object.__setattr__`` with the same."""

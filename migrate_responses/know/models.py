@@ -71,6 +71,8 @@ IDENTITY: dict[str, int] = {
     "functools.cache": 0,
     "functools.wraps()": 0,
 }
+# Calls that give their first argument back, an object, with some fields set anew.
+REPLACERS = frozenset({"dataclasses.replace", "attr.evolve", "attrs.evolve", "copy.replace"})
 IDENTITY_METHODS: dict[str, int] = {"run_until_complete": 0, "add_task": 0}
 # They make a task of a coroutine; the method of loops and task groups is known by its name.
 TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "anyio.create_task"})
