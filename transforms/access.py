@@ -15,17 +15,19 @@ from ..know.kinds import (
     SHAPES,
     STREAM_KINDS,
     STRUCTURAL,
+    USAGES,
     DictValue,
     Kind,
     Method,
     Shape,
     Site,
+    Value,
 )
 from ..know.modules import Module
 from .asked import compares_with_none, contains, has_field
 from .choices import choices, element_of_kept
 from .context import Context
-from .dumps import DUMPED, dump, is_read_by_key, loads
+from .dumps import DUMPED, ENTRIES, dump, is_read_by_key, loads, rename_entry, stays_a_dict
 from .folding import is_lost
 from .item_facts import facts
 from .maybe_none import may_be_none
@@ -110,7 +112,9 @@ def plan(context: Context) -> None:
             _read(context, reading, shapes, stored)
         elif kinds & STRUCTURAL - _ELSEWHERE:
             _use(context, node, module, shapes)
-        if isinstance(node, cst.Call) and any(shape.form == "dict" for shape in shapes):
+        if isinstance(node, cst.Call) and any(
+            shape.form == "dict" and not stays_a_dict(context, shape) for shape in shapes
+        ):
             loads(context, node, module, shapes)
     for pattern, module, subject in context.project.patterns:
         _matched(context, pattern, module, subject)
@@ -155,6 +159,8 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
             read.whole, module, sites, "MR307", f"`{context.source(read.whole, module)}` is assigned"
         )
         return
+    if _is_entry(context, read, shapes):
+        return
     kind = only_kind(context, node, module, shapes)
     if kind is None:
         return
@@ -183,7 +189,21 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
         build = content_template(context, read, sites)
     if _is_getattr(read.whole) and may_be_none(context, node):
         build = _unless_none(context, read, build, sites)
+    if not isinstance(read.whole, cst.Attribute) and all(stays_a_dict(context, shape) for shape in shapes):
+        rename_entry(context, read, sites, code)
+        return
     context.edit(read.whole, module, sites, replace_read(build), code)
+
+
+def _is_entry(context: Context, read: Read, shapes: list[Shape]) -> bool:
+    """Whether ``read`` takes an entry of dumped usage, or of whatever else it may be, that keeps its name."""
+    return (
+        not isinstance(read.whole, cst.Attribute)
+        and read.name not in ENTRIES
+        and len({shape.kind for shape in shapes}) == 1
+        and (shapes[0].kind, read.name) in TEMPLATES
+        and all(stays_a_dict(context, shape) for shape in shapes)
+    )
 
 
 def _unless_none(context: Context, read: Read, build: Template, sites: set[Site]) -> Template:
@@ -356,11 +376,18 @@ def _pours(context: Context, call: cst.Call, name: str, shapes: list[Shape]) -> 
         # Under a name it is read, changed and shown as a dict, and an answer is none.
         put = isinstance(module.parents.get(call), cst.Element) or facts(context).is_added(call, module)
         sent = sent and put and len(call.args) == 1
-        return any(shape.kind in STRUCTURAL - ({Kind.MESSAGE} if sent else set()) for shape in shapes)
+        kept = {Kind.MESSAGE} if sent else set()
+        if len(call.args) == 1 and any(_stays(context, value) for value in made):
+            kept |= USAGES
+        return any(shape.kind in STRUCTURAL - kept for shape in shapes)
     return any(
         isinstance(value, Method) and isinstance(value.owner, DictValue) and value.name == "update"
         for value in context.project.values(call.func)
     )
+
+
+def _stays(context: Context, value: Value) -> bool:
+    return isinstance(value, Shape) and stays_a_dict(context, value)
 
 
 def _escapes(context: Context, site: Site) -> None:
@@ -382,7 +409,8 @@ def _escapes(context: Context, site: Site) -> None:
 
 def _is_no_json(context: Context, shape: Shape, to: str) -> bool:
     """Whether ``json.dumps`` gets something that is not a dump, or is none any more."""
-    dumped = shape.form == "dict" and shape.kind in DUMPED and not is_read_by_key(context, shape)
+    kept = stays_a_dict(context, shape) or not is_read_by_key(context, shape)
+    dumped = shape.form == "dict" and shape.kind in DUMPED and kept
     return to == "json.dumps" and not dumped and shape.kind is not Kind.FINISH
 
 

@@ -10,11 +10,12 @@ import libcst as cst
 from ..know.kinds import Kind, Shape
 from ..know.modules import Module
 from .context import Context, constants
+from .dumps import ENTRIES, stays_a_dict
 from .folding import is_lost, settle
 from .maybe_none import may_be_none
 from .only_kind import only_kind
 from .reading import BARE
-from .snippets import expr, operand, parenthesized, spells_none
+from .snippets import expr, operand, parenthesized, spells_none, string
 
 # The fields that each version of the SDK gives its objects, sent or not (openai.types.chat).
 _FIELDS: dict[Kind, frozenset[str]] = {
@@ -96,7 +97,11 @@ def contains(context: Context, target: cst.ComparisonTarget, module: Module, sha
     membership = isinstance(target.operator, (cst.In, cst.NotIn)) and len(comparison.comparisons) == 1
     kinds = {shape.kind for shape in shapes}
     known = _has(next(iter(kinds)), str(keys[0]), shapes) if keys and len(keys) == len(kinds) == 1 else None
-    if membership and known is not None:
+    if membership and known and all(stays_a_dict(context, shape) for shape in shapes):
+        name = str(keys[0]) if keys else ""
+        if name in ENTRIES:
+            context.edit(comparison.left, module, sites, lambda o, _: string(ENTRIES[name], o), "MR313")
+    elif membership and known is not None:
         if is_lost(context, comparison, module, sites):
             return
         answer = str(known is isinstance(target.operator, cst.In))

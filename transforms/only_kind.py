@@ -5,7 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.receivers import DOUBLES, in_tests
+from ..know.graph import Var
 from ..know.kinds import (
+    USAGES,
     Const,
     DictValue,
     External,
@@ -114,6 +116,13 @@ def _harmless(value: Value, doubled: bool = False) -> bool:
     return True
 
 
+def _is_usage(source: Var) -> bool:
+    """Whether ``dict(resp.usage)`` was made of it: its entries are those of the dump beside it."""
+    return bool(source.values) and all(
+        isinstance(value, Shape) and value.kind in USAGES for value in source.values
+    )
+
+
 def _is_absence(value: Value, doubled: bool) -> bool:
     """The same of anything but a list."""
     match value:
@@ -126,7 +135,7 @@ def _is_absence(value: Value, doubled: bool) -> bool:
         case DictValue():
             return (
                 not value.others
-                and not value.merged
+                and all(map(_is_usage, value.merged))
                 and not any(place.how in WRITES for places in value.places.values() for place in places)
             )
         case Instance(type=cls):

@@ -14,6 +14,7 @@ from . import modules as syntax
 from .carriers import Carriers
 from .graph import Var
 from .kinds import (
+    USAGES,
     Alias,
     Argument,
     Bound,
@@ -86,6 +87,7 @@ class Foreign(Carriers):
             self.run(call, models.RUNNERS.get(path, models.RUNNER_METHODS.get(tail, 0)), tail)
         elif path in models.DICTS:
             self.keyword_dict(call, call.result)
+            self._usage_as_dict(call)
         elif path == "collections.defaultdict":
             self._default_dict(call)
         elif path in models.TEXT_FUNCTIONS:
@@ -129,6 +131,17 @@ class Foreign(Carriers):
                 self.solver.add(call.result, [Shape(value.kind, value.site, "dict")])
             else:
                 self.solver.add(call.result, [External("json.loads()")])
+
+        self.solver.watch(call.arguments[0].var, on)
+
+    def _usage_as_dict(self, call: Invocation) -> None:
+        """``dict(resp.usage)`` has the entries that its dump has."""
+        if len(call.arguments) != 1 or call.arguments[0].keyword is not None:
+            return
+
+        def on(value: Value) -> None:
+            if isinstance(value, Shape) and value.kind in USAGES and value.form == "object":
+                self.solver.add(call.result, [Shape(value.kind, value.site, "dict")])
 
         self.solver.watch(call.arguments[0].var, on)
 

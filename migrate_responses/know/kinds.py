@@ -178,6 +178,9 @@ TEXTS = frozenset(
     }
 )
 
+# What the tokens are counted in.
+USAGES = frozenset({Kind.USAGE, Kind.PROMPT_DETAILS, Kind.COMPLETION_DETAILS})
+
 # Methods that give the same value as a plain dict, or as JSON text.
 DUMPS = frozenset({"model_dump", "to_dict", "dict"})
 JSON_DUMPS = frozenset({"model_dump_json", "to_json", "json"})
