@@ -26,6 +26,7 @@ from ..know.kinds import (
 from ..know.modules import Module
 from .asked import compares_with_none, contains, has_field
 from .choices import choices, element_of_kept
+from .chosen_fields import chosen_count
 from .context import Context
 from .dumps import DUMPED, ENTRIES, dump, is_read_by_key, loads, rename_entry, stays_a_dict
 from .folding import is_lost
@@ -352,6 +353,8 @@ def _argument(
     sites = {shape.site for shape in shapes}
     if name == "hasattr" and call.args[0] is arg:
         has_field(context, call, module, shapes)
+    elif name == "getattr" and call.args[0] is arg and chosen_count(context, call, module, shapes):
+        return
     elif name == "setattr" and call.args[0] is not arg:
         return  # kept under a name; whether that can be followed, the escapes know
     elif name in _REFLECTION or arg.star or _pours(context, call, name, shapes):
