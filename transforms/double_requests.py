@@ -150,7 +150,7 @@ class Requests:
         if not isinstance(node, cst.Dict) or not all(map(key_of, node.elements)):
             return False
         names = [key_of(element) for element in node.elements]
-        sites = [site for site in self._at(node) if self._passes(site, names)]
+        sites = self._passing(node, names)
         stored = {self._writes_store(site) for site in sites}
         given = [(e.key, str(key_of(e)), e.value) for e in node.elements if isinstance(e, cst.DictElement)]
         edits = self._new_names(given, sites, new_string)
@@ -296,7 +296,7 @@ class Requests:
         names = [arg.keyword.value if arg.keyword is not None else None for arg in node.args]
         if not names and method.endswith("_with"):
             names = [None]
-        sites = [site for site in self._at(node) if self._passes(site, names)]
+        sites = self._passing(node, names)
         given = [(arg.keyword, arg.keyword.value, arg.value) for arg in node.args if arg.keyword is not None]
         edits = self._new_names(given, sites, new_name)
         if is_api is None or method.endswith("calls") or None in names or not sites or edits is None:
@@ -338,10 +338,17 @@ class Requests:
     def _names_old(self, node: cst.Call) -> bool:
         return any(arg.keyword is not None and arg.keyword.value in _TELLING for arg in node.args)
 
-    def _passes(self, site: Site, names: list[str | None]) -> bool:
-        """Whether the request of ``site`` has just the arguments ``names``."""
-        request = self.context.request(site)
-        return not request.untracked and {item.name for item in request.keywords} == set(names)
+    def _passing(self, node: cst.CSTNode, names: list[str | None]) -> list[Site]:
+        """The calls whose requests have just the arguments ``names``, or else those that may have just these."""
+        known = [site for site in self._at(node) if not self.context.request(site).untracked]
+        asked = set(names)
+        just = [site for site in known if self._names(site) == asked]
+        return just or [s for s in known if self._names(s, always=True) <= asked <= self._names(s)]
+
+    def _names(self, site: Site, always: bool = False) -> set[str | None]:
+        """The arguments of a request; of those in a dict, it may lack some."""
+        items = self.context.request(site).keywords
+        return {item.name for item in items if item.holder is None or not always}
 
     def _writes_store(self, site: Site) -> bool:
         """Whether the migration adds ``store=False`` to the request."""
@@ -370,6 +377,8 @@ def _is_positional(node: cst.BaseExpression) -> bool:
             value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="call_args" | "await_args")))
         ):
             return key_asked(node) is None
+        case cst.Attribute(value=value) | cst.Subscript(value=value):  # and what is read of it
+            return _is_positional(value)
         case _:
             return False
 
