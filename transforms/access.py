@@ -24,7 +24,7 @@ from ..know.kinds import (
     Value,
 )
 from ..know.modules import Module
-from .asked import compares_with_none, contains, has_field
+from .asked import compares_with_none, contains, has_field, is_of_neither
 from .choices import choices, element_of_kept
 from .chosen_fields import chosen_count
 from .context import Context
@@ -180,6 +180,8 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
     if part in _ELSEWHERE or part in (Kind.REFUSAL, Kind.PARSED):
         return
     template = TEMPLATES.get((kind, read.name))
+    if template is None and _gives_default(kind, read, stored):
+        return
     if template is None:
         _refuse(context, read, sites, part, stored)
         return
@@ -223,6 +225,18 @@ def _unless_none(context: Context, read: Read, build: Template, sites: set[Site]
         return made if bare else parenthesized(made)
 
     return either
+
+
+def _gives_default(kind: Kind, read: Read, stored: set[str]) -> bool:
+    """``getattr(resp, "response_ms", 0)``: the default, of the old answer as of the new one."""
+    return (
+        kind in RESPONSE
+        and _is_getattr(read.whole)
+        and isinstance(read.whole, cst.Call)
+        and len(read.whole.args) > 2
+        and is_of_neither(kind, read.name)
+        and read.name not in _OLD_FIELDS | _FOREIGN_FIELDS | stored
+    )
 
 
 def _is_getattr(node: cst.BaseExpression) -> bool:

@@ -50,6 +50,14 @@ _AT_TIMES: dict[Kind, frozenset[str]] = {
     Kind.CHUNK: frozenset("moderation obfuscation prompt_filter_results".split()),
     Kind.CHUNK_CHOICE: frozenset("content_filter_results".split()),
 }
+# What a Response has (openai.types.responses.Response).
+_NEW_FIELDS = frozenset(
+    """access_programs background completed_at conversation created_at error id image incomplete_details
+    input_transformations instructions max_output_tokens max_tool_calls metadata model moderation object output
+    output_text parallel_tool_calls previous_response_id prompt prompt_cache_diagnostics prompt_cache_key
+    prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier status temperature text
+    tool_choice tool_usage tools top_logprobs top_p truncation usage user""".split()
+)
 # What every object of the SDK has, of the new API too (openai.BaseModel).
 _METHODS = frozenset(
     "model_dump model_dump_json to_dict to_json dict json copy model_copy model_fields model_fields_set"
@@ -122,6 +130,11 @@ def _has(kind: Kind, name: str, shapes: list[Shape]) -> bool | None:
 def had(kind: Kind, name: str) -> bool | None:
     """Whether each ``kind`` of the old answer had the field ``name``; None if only some had."""
     return None if name in _AT_TIMES.get(kind, ()) else name in _FIELDS.get(kind, ())
+
+
+def is_of_neither(kind: Kind, name: str) -> bool:
+    """Whether no part ``kind`` had a field ``name``, and no Response has."""
+    return had(kind, name) is False and name not in _NEW_FIELDS and not is_method(name)
 
 
 def is_method(name: str) -> bool:

@@ -339,7 +339,7 @@ class Requests:
         return any(arg.keyword is not None and arg.keyword.value in _TELLING for arg in node.args)
 
     def _passing(self, node: cst.CSTNode, names: list[str | None]) -> list[Site]:
-        """The calls whose requests have just the arguments ``names``, or else those that may have just these."""
+        """The calls whose requests have just the arguments ``names``, or else those that may have."""
         known = [site for site in self._at(node) if not self.context.request(site).untracked]
         asked = set(names)
         just = [site for site in known if self._names(site) == asked]
