@@ -53,10 +53,10 @@ _AT_TIMES: dict[Kind, frozenset[str]] = {
 # What a Response has (openai.types.responses.Response).
 _NEW_FIELDS = frozenset(
     """access_programs background completed_at conversation created_at error id image incomplete_details
-    input_transformations instructions max_output_tokens max_tool_calls metadata model moderation object output
-    output_text parallel_tool_calls previous_response_id prompt prompt_cache_diagnostics prompt_cache_key
-    prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier status temperature text
-    tool_choice tool_usage tools top_logprobs top_p truncation usage user""".split()
+    input_transformations instructions max_output_tokens max_tool_calls metadata model moderation object
+    output output_text parallel_tool_calls previous_response_id prompt prompt_cache_diagnostics
+    prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier
+    status temperature text tool_choice tool_usage tools top_logprobs top_p truncation usage user""".split()
 )
 # What every object of the SDK has, of the new API too (openai.BaseModel).
 _METHODS = frozenset(

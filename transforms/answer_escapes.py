@@ -1,0 +1,50 @@
+"""Parts of an answer that leave the project, and keep their old shape in somebody's eyes (MR305, MR314)."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..documents.names import DESCRIBED
+from ..know.kinds import STREAM_KINDS, STRUCTURAL, Kind, Shape, Site
+from ..know.modules import Module
+from .context import Context
+from .dumps import DUMPED, is_read_by_key, stays_a_dict
+from .read_history import is_history
+from .reading import ASKS
+
+
+def plan(context: Context, site: Site) -> None:
+    """Parts that leave the project keep their old shape in somebody's eyes (MR305)."""
+    for kind in Kind:  # in the order in which they are listed, so that runs are alike
+        if kind not in STRUCTURAL or kind in STREAM_KINDS or kind is Kind.OTHER:
+            continue
+        for form in ("object", "dict", "json"):
+            for escape in context.escapes.of(Shape(kind, site, form)):
+                if is_history(context, escape.node, escape.module):
+                    continue  # the rule for histories judges what leaves with one
+                if escape.to in DESCRIBED:
+                    continue  # and the one for code that is not read, what leaves for that
+                shape = Shape(kind, site, form)
+                way = "ARGUMENT" if _is_no_json(context, shape, escape.to) else escape.way.name
+                verb = "handed to" if way == "ARGUMENT" else escape.way.value
+                _escape(context, site, kind, escape.node, escape.module, way, verb, escape.to)
+
+
+def _is_no_json(context: Context, shape: Shape, to: str) -> bool:
+    """Whether ``json.dumps`` gets something that is not a dump, or is none any more."""
+    kept = stays_a_dict(context, shape) or not is_read_by_key(context, shape)
+    dumped = shape.form == "dict" and shape.kind in DUMPED and kept
+    return to == "json.dumps" and not dumped and shape.kind is not Kind.FINISH
+
+
+def _escape(
+    context: Context, site: Site, kind: Kind, node: cst.CSTNode, module: Module, way: str, verb: str, to: str
+) -> None:
+    text = context.source(node, module)
+    if way == "DISPLAY":
+        if kind is not Kind.FINISH and to not in ASKS:
+            context.note(node, module, [site], "MR314", f"`{text}` shows the new answer")
+        return
+    if kind is Kind.FINISH:
+        return  # a string: the rule for finish reasons decides
+    context.unsafe(node, module, [site], "MR305", f"`{text}` is {verb} {to}")
