@@ -279,13 +279,17 @@ class Calls(Binding):
     def _flag_in_keywords(self, site: Site) -> None:
         """``create(**kwargs)``: whether it streams, the callers of the function around it say."""
         function = site.invocation.scope
-        if not isinstance(function, Function) or not hands_on_keywords(function):
+        if not isinstance(function, Function) or not hands_on_keywords(function, copied=True):
             return
+        seen: set[DictValue] = set()
 
         def on(value: Value) -> None:
             if value is function.double_star:
                 self.flags.add(site, value)
                 self._without_stream()
+            elif isinstance(value, DictValue) and value not in seen:
+                seen.add(value)
+                self.each_poured(value, on)
 
         for item in site.invocation.arguments:
             if item.keyword == "**":

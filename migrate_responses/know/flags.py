@@ -7,7 +7,7 @@ flag on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import libcst as cst
 
@@ -40,13 +40,17 @@ def flags_of(function: Function) -> tuple[str, ...]:
                     found[name] = None
             case _:
                 continue
-    if hands_on_keywords(function):
+    if hands_on_keywords(function, copied=True):
         found["**"] = None
     return tuple(found)
 
 
-def hands_on_keywords(function: Function) -> bool:
-    """Whether the ``stream`` in the ``**kwargs`` of ``function`` is what its callers say."""
+def hands_on_keywords(function: Function, copied: bool = False) -> bool:
+    """Whether the ``stream`` in the ``**kwargs`` of ``function`` is what its callers say.
+
+    With ``copied``, that may be in a dict that they are poured into, as in ``{**self.defaults, **kwargs}``:
+    whether that has a ``stream`` of its own is found out later (``transforms/silent_stream.py``).
+    """
     holder = function.double_star
     if holder is None or not isinstance(holder.node, cst.Param) or _STREAM in function.parameters:
         return False
@@ -58,7 +62,8 @@ def hands_on_keywords(function: Function) -> bool:
             case cst.Arg(keyword=cst.Name(value="stream")):
                 return False
             case cst.Name(value=found) if found == name:
-                if not _leaves_keys(node, parents.get(node)):
+                parent = parents.get(node)
+                if not _leaves_keys(node, parent) and not (copied and _is_poured(node, parent, parents)):
                     return False
             case _:
                 continue
@@ -74,6 +79,22 @@ def _leaves_keys(node: cst.Name, parent: cst.CSTNode | None) -> bool:
             return True
         case cst.Attribute(value=value, attr=cst.Name(value="get" | "pop" | "setdefault")):
             return value is node
+        case _:
+            return False
+
+
+def _is_poured(
+    node: cst.Name, parent: cst.CSTNode | None, parents: Mapping[cst.CSTNode, cst.CSTNode]
+) -> bool:
+    """Whether the entries of a dict are copied to another, or its name given to one."""
+    match parent:
+        case cst.StarredDictElement() | cst.AssignTarget() | cst.BinaryOperation(operator=cst.BitOr()):
+            return True
+        case cst.Arg(keyword=None, star=""):
+            match parents.get(parent):
+                case cst.Call(func=cst.Name(value="dict") | cst.Attribute(attr=cst.Name(value="update"))):
+                    return True
+            return False
         case _:
             return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import libcst as cst
 
@@ -36,6 +37,7 @@ class Heap(ABC):
         self.sent: dict[SeqValue, Var] = {}  # what is sent into a generator
         self.patterns: list[tuple[cst.CSTNode, Module, Var]] = []  # of match statements, with what they meet
         self.unread: list[tuple[DictValue, Var, Var]] = []  # reads under keys of which nothing is known
+        self._awaiting: dict[DictValue, list[Callable[[DictValue], None]]] = {}  # what is poured into them
         self._seats: dict[SeqValue, list[Var]] = {}  # what was read by position
         self._shifted: set[SeqValue] = set()  # whose positions say nothing any more
 
@@ -85,12 +87,20 @@ class Heap(ABC):
         def on(value: Value) -> None:
             if isinstance(value, DictValue) and value not in owner.poured and value is not owner:
                 owner.poured[value] = None
+                for then in self._awaiting.get(owner, ()):
+                    then(value)
                 self.solver.flow(value.everything, owner.everything)
                 self.solver.flow(value.unkeyed, owner.unkeyed)
                 for key, var in (*owner.fields.items(), *owner.written.items()):
                     self.solver.flow(self.written(value, key), var)
 
         self.solver.watch(source, on)
+
+    def each_poured(self, owner: DictValue, then: Callable[[DictValue], None]) -> None:
+        """Do ``then`` with each dict that is poured into ``owner``, now or later."""
+        self._awaiting.setdefault(owner, []).append(then)
+        for value in list(owner.poured):
+            then(value)
 
     def entry(
         self,
