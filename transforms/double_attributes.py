@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ..know import modules as syntax
-from . import double_finish
+from . import double_answers, double_finish
 from .double_edits import (
     FINISH,
     USAGE,
@@ -227,7 +227,7 @@ class Attributes:
         arg = cst.Arg(cst.List([cst.Element(choice)]), keyword=cst.Name("choices"))
         tree = written_out(self._module, cst.Call(func, [arg]), self._shapes.maker)
         edit = (
-            self._shapes.response_of(tree.node, str(self._shapes.maker(tree.node)))
+            double_answers.response_of(self._shapes, tree.node, str(self._shapes.maker(tree.node)))
             if tree is not None
             else None
         )

@@ -13,9 +13,10 @@ from ..decide.plan import Apply, Replacement
 from ..know import modules as syntax
 from ..know.kinds import Kind
 from .double_edits import attribute_set, has_others, is_empty, path_of, set_fields
+from .double_endings import LAST, NOTHING, Ending, ending
 from .double_fields import assigned
 from .double_forms import Keywords
-from .double_streams import LAST, NOTHING, Reads, end_of, may_say_nothing, says_nothing, type_of
+from .double_streams import Reads, may_say_nothing, says_nothing, type_of
 from .double_trees import binding
 from .snippets import expr, is_simple
 
@@ -76,12 +77,16 @@ def _chunk(shapes: Shapes, lines: dict[tuple[str, ...], cst.Assign]) -> None:
         reads.asks_usage and _has_no_usage(shapes, content) and not _tells_end(reads, ends)
     ):
         return
-    if ends and Kind.CHUNK_FINISH in shapes.kinds and not isinstance(reason, cst.SimpleString):
-        return
+    if not isinstance(reason, cst.SimpleString):
+        if ends and Kind.CHUNK_FINISH in shapes.kinds:
+            return
+        reason = None
     fields: Keywords
     if says_nothing(content.value):
-        kind = NOTHING if reads.usage else end_of(reason if isinstance(reason, cst.SimpleString) else None)
-        fields = {"type": expr(f'"{kind}"')}
+        end = Ending() if reads.usage else ending(shapes, reason)
+        if end is None:
+            return
+        fields = {"type": end.kind, **_of_response(end)}
     elif ends and Kind.CHUNK_FINISH in shapes.kinds:
         return
     else:
@@ -97,6 +102,15 @@ def _chunk(shapes: Shapes, lines: dict[tuple[str, ...], cst.Assign]) -> None:
         shapes.known.update(syntax.walk(at))
     shapes.remove(gone, content)
     shapes.edit(_line(shapes, content), _set(fields))
+
+
+def _of_response(end: Ending) -> Keywords:
+    """What is set of the response of the event, each by its path."""
+    found = end.response(lambda fields: fields["reason"])
+    return {
+        f"response.{name}{'.reason' if name == 'incomplete_details' else ''}": value
+        for name, value in found.items()
+    }
 
 
 def _tells_end(reads: Reads, ends: bool) -> bool:
@@ -154,10 +168,10 @@ def _without_choices(shapes: Shapes, node: cst.Assign, name: cst.Name) -> None:
     kind = LAST if counted else NOTHING
     shapes.edit(node, assigned("type", expr(f'"{kind}"')))
     for use in counted:
-        shapes.edit(use, _of_response)
+        shapes.edit(use, _through_response)
 
 
-def _of_response(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+def _through_response(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
     """``chunk.usage`` -> ``event.response.usage``."""
     assert isinstance(updated, cst.Attribute)
     return updated.with_changes(value=cst.Attribute(updated.value, cst.Name("response")))

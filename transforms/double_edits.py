@@ -11,6 +11,7 @@ from ..know.modules import Module
 from .double_forms import Keywords, alike, call_with, keywords_of, laid_out, typed_dict
 from .snippets import expr, operand, spells_none, string
 
+Edit = Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 # What the finish reason of a double says about the new answer.
 FINISH = {
@@ -161,14 +162,14 @@ def attribute_set(node: cst.CSTNode) -> tuple[cst.SimpleStatementLine, cst.Assig
 def set_fields(
     fields: Keywords, owner: cst.BaseExpression | None = None
 ) -> Callable[[cst.CSTNode, cst.CSTNode], Replacement]:
-    """A line for each field (of ``owner``), instead of the one that sets ``choices``."""
+    """A line for each field (of ``owner``), a path perhaps, instead of the one that sets ``choices``."""
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
         line, _, target = attribute_set(updated)
         base = owner or target.value
         lines = [
             line.with_changes(
-                body=[cst.Assign([cst.AssignTarget(cst.Attribute(base, cst.Name(name)))], value)],
+                body=[cst.Assign([cst.AssignTarget(_through(base, name))], value)],
                 leading_lines=line.leading_lines if number == 0 else [],
             )
             for number, (name, value) in enumerate(fields.items())
@@ -176,6 +177,15 @@ def set_fields(
         return cst.FlattenSentinel(lines)
 
     return apply
+
+
+def _through(base: cst.BaseExpression, path: str) -> cst.Attribute:
+    """``base.response.output`` for the path ``response.output``."""
+    first, *rest = path.split(".")
+    found = cst.Attribute(base, cst.Name(first))
+    for name in rest:
+        found = cst.Attribute(found, cst.Name(name))
+    return found
 
 
 def items_of(node: cst.CSTNode, may_be_none: bool) -> cst.BaseExpression:

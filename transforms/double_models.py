@@ -1,24 +1,16 @@
-"""Doubles that are answers of the SDK itself: ``ChatCompletion(...)``, and dicts of its fields (MR802)."""
+"""Doubles that are answers of the SDK itself: ``ChatCompletion(...)`` (MR802)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Sequence
 
 import libcst as cst
 
-from .double_edits import FINISH, REASON, USAGE, is_empty, only
+from .double_edits import USAGE, Edit, is_empty, only
 from .double_forms import Keywords, call_with, keywords_of
 from .listing import append
-from .snippets import TIGHT, entry, expr, key_of, string
-
-_RESPONSE = frozenset(
-    {"choices", "usage", "id", "model", "created", "object", "service_tier", "system_fingerprint"}
-)
-_CHOICE = frozenset({"message", "index", "finish_reason", "logprobs"})
-_MESSAGE = frozenset({"content", "role", "tool_calls", "refusal", "function_call", "annotations", "audio"})
-_TOKENS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
-
-Edit = Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]
+from .snippets import TIGHT, expr, operand
 
 
 def usage(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
@@ -51,6 +43,22 @@ ResponseOutputMessage(
             content=[ResponseOutputText(type="output_text", text=text_, annotations=[])],
         )
 """
+_MAYBE_TEXT = """\
+[
+        *(
+            [
+                ResponseOutputMessage(
+                    id="msg_1",
+                    type="message",
+                    role="assistant",
+                    status="completed",
+                    content=[ResponseOutputText(type="output_text", text=text_, annotations=[])],
+                )
+            ]
+            if test_
+            else []
+        )
+]"""
 _CALL = """\
 ResponseFunctionToolCall(
             type="function_call",
@@ -61,30 +69,26 @@ ResponseFunctionToolCall(
 """
 
 
-def model(may_be_none: bool, reads_finish: bool) -> Edit:
-    """A real ``Response`` with the text and the calls of a real ``ChatCompletion``."""
+def details(fields: Keywords) -> cst.BaseExpression:
+    """``IncompleteDetails`` with ``fields``."""
+    return call_with(cst.Call(cst.Name("IncompleteDetails")), fields)
+
+
+def model(may_be_none: bool, none_calls: bool, always: bool, ending: Keywords) -> Edit:
+    """A real ``Response`` with the text and the calls of a real ``ChatCompletion``.
+
+    The content and a list of calls that has a name may be None; ``ending`` says how it ended. ``always`` asks
+    for an item where there is neither a text nor a call.
+    """
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)
         keywords = keywords_of(updated)
         choice = keywords_of(only(keywords["choices"]) or updated)
-        parts = {
-            "id_": keywords.get("id", expr('"resp_1"')),
-            "created_": keywords.get("created", expr("0")),
-            "model_": keywords.get("model", expr('"gpt-4o-mini"')),
-        }
-        result = expr(_MODEL.rstrip(), **parts)
-        assert isinstance(result, cst.Call)
-        items = _items(keywords_of(choice["message"]), may_be_none)
-        result = result.with_changes(
-            args=[
-                arg.with_changes(value=_list(items)) if arg.keyword and arg.keyword.value == "output" else arg
-                for arg in result.args
-            ]
-        )
-        if reads_finish:
-            for name, value in _status(choice).items():
-                result = append(result, cst.Arg(value, keyword=cst.Name(name), equal=TIGHT))
+        items = _items(keywords_of(choice["message"]), may_be_none, none_calls, always)
+        result = response(keywords, items)
+        for name, value in ending.items():
+            result = append(result, cst.Arg(value, keyword=cst.Name(name), equal=TIGHT))
         if "usage" in keywords:
             value = _one_to_a_line(keywords["usage"])
             result = append(result, cst.Arg(value, keyword=cst.Name("usage"), equal=TIGHT))
@@ -93,53 +97,86 @@ def model(may_be_none: bool, reads_finish: bool) -> Edit:
     return apply
 
 
-def _items(message: Keywords, may_be_none: bool) -> list[cst.BaseExpression]:
-    items: list[cst.BaseExpression] = []
+def response(keywords: Keywords, items: list[cst.BaseElement], indent: str = "") -> cst.Call:
+    """A real ``Response`` with ``items``, that is called what the one with ``keywords`` was called."""
+    parts = {
+        "id_": keywords.get("id", expr('"resp_1"')),
+        "created_": keywords.get("created", expr("0")),
+        "model_": keywords.get("model", expr('"gpt-4o-mini"')),
+    }
+    result = expr(textwrap.indent(_MODEL, indent).strip(), **parts)
+    assert isinstance(result, cst.Call)
+    return result.with_changes(
+        args=[
+            arg.with_changes(value=_list(items)) if arg.keyword and arg.keyword.value == "output" else arg
+            for arg in result.args
+        ]
+    )
+
+
+def _items(message: Keywords, may_be_none: bool, none_calls: bool, always: bool) -> list[cst.BaseElement]:
     calls = message.get("tool_calls")
-    found = list(calls.elements) if isinstance(calls, cst.List) else []
     content = message.get("content", cst.Name("None"))
-    if not is_empty(content) or not found:
-        text = expr('""') if is_empty(content) else content
-        items.append(expr(_TEXT.rstrip(), text_=expr('c or ""', c=text) if may_be_none else text))
-    for element in found:
-        call = keywords_of(element.value)
-        if "function" not in call:
-            items.append(element.value)
-            continue
-        function = keywords_of(call["function"])
-        parts = {"id_": call["id"], "name_": function["name"], "arguments_": function["arguments"]}
-        items.append(expr(_CALL.rstrip(), **parts))
+    if calls is None or is_empty(calls) or isinstance(calls, cst.List):
+        return _written(list(calls.elements) if isinstance(calls, cst.List) else [], content, may_be_none)
+    items: list[cst.BaseElement] = []
+    if not is_empty(content) and may_be_none:
+        fields = {"text_": content, "test_": content}
+        if always and none_calls:
+            fields = {
+                "text_": expr('c or ""', c=content),
+                "test_": expr("c or not x", c=content, x=operand(calls)),
+            }
+        items.extend(_elements(_MAYBE_TEXT, **fields))
+    elif not is_empty(content):
+        items.append(cst.Element(expr(_TEXT.rstrip(), text_=content)))
+    items.extend(_elements("[*(calls or [])]" if none_calls else "[*calls]", calls=operand(calls)))
     return items
 
 
-def _list(items: list[cst.BaseExpression]) -> cst.List:
+def _elements(template: str, **parts: cst.BaseExpression) -> Sequence[cst.BaseElement]:
+    made = expr(template, **parts)
+    assert isinstance(made, cst.List)
+    return made.elements
+
+
+def _written(
+    found: list[cst.BaseElement], content: cst.BaseExpression, may_be_none: bool
+) -> list[cst.BaseElement]:
+    """The items for calls that are listed there, and for the text."""
+    items: list[cst.BaseElement] = []
+    if not is_empty(content) or not found:
+        text = expr('""') if is_empty(content) else content
+        text = expr('c or ""', c=operand(text)) if may_be_none and not is_empty(content) else text
+        items.append(cst.Element(expr(_TEXT.rstrip(), text_=text)))
+    for element in found:
+        call = keywords_of(element.value)
+        if "function" not in call:
+            items.append(cst.Element(element.value))
+            continue
+        function = keywords_of(call["function"])
+        parts = {"id_": call["id"], "name_": function["name"], "arguments_": function["arguments"]}
+        items.append(cst.Element(expr(_CALL.rstrip(), **parts)))
+    return items
+
+
+def _list(items: list[cst.BaseElement]) -> cst.List:
     """A list inside ``_MODEL``, set out like it."""
-    if all(isinstance(item, cst.Name) for item in items):
-        return cst.List([cst.Element(item) for item in items])
+    if all(isinstance(item.value, cst.Name) for item in items):
+        return cst.List(items)
     inner, outer = (
         cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(" " * depth))
         for depth in (8, 4)
     )
-    elements = [cst.Element(item, comma=cst.Comma(whitespace_after=inner)) for item in items]
+    elements = [item.with_changes(comma=cst.Comma(whitespace_after=inner)) for item in items]
     if len(items) == 1:
-        elements = [cst.Element(items[0])]
         return cst.List(
-            elements,
+            items,
             lbracket=cst.LeftSquareBracket(whitespace_after=inner),
             rbracket=cst.RightSquareBracket(whitespace_before=outer),
         )
     elements[-1] = elements[-1].with_changes(comma=cst.Comma(whitespace_after=outer))
     return cst.List(elements, lbracket=cst.LeftSquareBracket(whitespace_after=inner))
-
-
-def _status(choice: Keywords) -> Keywords:
-    """What the finish reason of a choice says."""
-    finish = choice.get("finish_reason")
-    reason = str(finish.evaluated_value) if isinstance(finish, cst.SimpleString) else "stop"
-    found: Keywords = {"status": string(FINISH.get(reason, "completed"))}
-    if reason in REASON:
-        found["incomplete_details"] = expr("IncompleteDetails(reason=r)", r=string(REASON[reason]))
-    return found
 
 
 def _one_to_a_line(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -153,157 +190,3 @@ def _one_to_a_line(node: cst.BaseExpression) -> cst.BaseExpression:
     args = [arg.with_changes(comma=cst.Comma(whitespace_after=inner)) for arg in node.args]
     args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=outer))
     return node.with_changes(args=args, whitespace_before_args=inner)
-
-
-# -- dicts -------------------------------------------------------------------------------
-
-
-def is_answer(node: cst.BaseExpression) -> bool:
-    """Whether a dict display is an answer of the old API of which every field is understood."""
-    if not isinstance(node, cst.Dict) or not _keys(node) <= _RESPONSE:
-        return False
-    choice = only(_value(node, "choices") or node)
-    message = _value(choice, "message")
-    if choice is None or message is None or not _keys(choice) <= _CHOICE or not _keys(message) <= _MESSAGE:
-        return False
-    empty = [_value(message, name) for name in ("refusal", "function_call", "annotations", "audio")]
-    finish = _value(choice, "finish_reason")
-    counted = _value(node, "usage")
-    return (
-        all(value is None or is_empty(value) for value in empty)
-        and (finish is None or (isinstance(finish, cst.SimpleString) and finish.evaluated_value in FINISH))
-        and (counted is None or (isinstance(counted, cst.Dict) and _keys(counted) <= _TOKENS))
-        and _are_calls(_value(message, "tool_calls"))
-    )
-
-
-def _are_calls(node: cst.BaseExpression | None) -> bool:
-    if node is None or is_empty(node):
-        return True
-    return isinstance(node, cst.List) and all(
-        {"id", "function"} <= _keys(element.value) <= {"id", "function", "type"}
-        and _keys(_value(element.value, "function")) == {"name", "arguments"}
-        for element in node.elements
-    )
-
-
-def content_of(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The text in a dict that ``is_answer``."""
-    return _value(_value(only(_value(node, "choices") or node), "message"), "content")
-
-
-def ending_of(node: cst.BaseExpression) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None]:
-    """The finish reason, and the calls, in a dict that ``is_answer``."""
-    choice = only(_value(node, "choices") or node)
-    return _value(choice, "finish_reason"), _value(_value(choice, "message"), "tool_calls")
-
-
-def parts_of(node: cst.BaseExpression) -> list[cst.CSTNode]:
-    """The entries of such a dict that are fields of the old API."""
-    return [element for inner in _dicts(node) for element in inner.elements]
-
-
-def _dicts(node: cst.CSTNode) -> list[cst.Dict]:
-    found = [node] if isinstance(node, cst.Dict) else []
-    for child in node.children:
-        found.extend(_dicts(child))
-    return found
-
-
-def _keys(node: cst.BaseExpression | None) -> set[str]:
-    """The keys of a dict display; one that no answer has, where they are not to be seen."""
-    if not isinstance(node, cst.Dict):
-        return {"?"}
-    return {key_of(element) or "?" for element in node.elements}
-
-
-def _value(node: cst.BaseExpression | None, key: str) -> cst.BaseExpression | None:
-    found = entry(node, key) if isinstance(node, cst.Dict) else None
-    return found.value if found is not None else None
-
-
-def answer(may_be_none: bool) -> Edit:
-    """A dict with the fields of a ``Response`` instead of those of a ``ChatCompletion``."""
-
-    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(updated, cst.Dict)
-        step = _step(updated)
-        choice = only(_value(updated, "choices") or updated)
-        message = _value(choice, "message")
-        fields: list[tuple[str, str]] = [
-            ("id", "id_" if _value(updated, "id") else '"resp_1"'),
-            ("object", '"response"'),
-            ("created_at", "created_" if _value(updated, "created") else "0"),
-            ("model", "model_" if _value(updated, "model") else '"gpt-4o-mini"'),
-        ]
-        parts = {
-            f"{name}_": value
-            for name in ("id", "created", "model")
-            if (value := _value(updated, name)) is not None
-        }
-        finish = _value(choice, "finish_reason")
-        if isinstance(finish, cst.SimpleString):
-            reason = str(finish.evaluated_value)
-            fields.append(("status", f'"{FINISH[reason]}"'))
-            if reason in REASON:
-                fields.append(("incomplete_details", f'{{"reason": "{REASON[reason]}"}}'))
-        items = []
-        calls = _value(message, "tool_calls")
-        found = list(calls.elements) if isinstance(calls, cst.List) else []
-        content = _value(message, "content") or cst.Name("None")
-        if not is_empty(content) or not found:
-            text = expr('""') if is_empty(content) else content
-            parts["text_"] = expr('c or ""', c=text) if may_be_none else text
-            part = '{"type": "output_text", "text": text_, "annotations": []}'
-            items.append(
-                _block(
-                    [
-                        ("id", '"msg_1"'),
-                        ("type", '"message"'),
-                        ("role", '"assistant"'),
-                        ("status", '"completed"'),
-                        ("content", f"[{part}]"),
-                    ],
-                    f"{step}        ",
-                )
-            )
-        for number, element in enumerate(found):
-            function = _value(element.value, "function")
-            names = {"call_id": _value(element.value, "id")}
-            names |= {name: _value(function, name) for name in ("name", "arguments")}
-            rows = [("type", '"function_call"')]
-            for name, value in names.items():
-                assert value is not None
-                parts[f"{name}_{number}_"] = value
-                rows.append((name, f"{name}_{number}_"))
-            items.append(_block(rows, f"{step}        "))
-        listed = "".join(f"\n{step}        {item}," for item in items)
-        fields += [("output", f"[{listed}\n{step}    ]"), ("parallel_tool_calls", "True")]
-        fields += [("tool_choice", '"auto"'), ("tools", "[]")]
-        counted = _value(updated, "usage")
-        if isinstance(counted, cst.Dict):
-            rows = []
-            for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
-                parts[f"{name}_"] = _value(counted, name) or cst.Integer("0")
-                rows.append((USAGE.get(name, name), f"{name}_"))
-            rows.append(("input_tokens_details", '{"cached_tokens": 0, "cache_write_tokens": 0}'))
-            rows.append(("output_tokens_details", '{"reasoning_tokens": 0}'))
-            fields.append(("usage", _block(rows, f"{step}    ")))
-        return expr(_block(fields, step), **parts)
-
-    return apply
-
-
-def _block(rows: list[tuple[str, str]], indent: str) -> str:
-    """A dict display, one entry a line, that begins at ``indent``."""
-    lines = "".join(f'\n{indent}    "{name}": {value},' for name, value in rows)
-    return f"{{{lines}\n{indent}}}"
-
-
-def _step(node: cst.Dict) -> str:
-    """How far a dict is indented, beyond the block it stands in."""
-    last = node.elements[-1].comma if node.elements else None
-    for space in (node.rbrace.whitespace_before, getattr(last, "whitespace_after", None)):
-        if isinstance(space, cst.ParenthesizedWhitespace):
-            return space.last_line.value
-    return ""

@@ -13,7 +13,7 @@ import libcst as cst
 
 from ..decide import providers
 from ..know.modules import Module
-from .double_models import answer, content_of, is_answer, parts_of
+from .double_dicts import answer, content_of, is_answer, parts_of
 from .snippets import entry
 
 if TYPE_CHECKING:

@@ -15,26 +15,21 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
-from . import double_chunks, double_finish, double_names, double_routes, double_specs
+from . import double_answers, double_chunks, double_names, double_routes, double_specs
 from .context import Context
 from .double_attributes import Attributes
 from .double_calls import Calls
 from .double_edits import (
-    REASON,
     USAGE,
-    flat,
     is_empty,
     lone_message,
-    new_name,
     no_choices,
     only,
     or_empty,
-    refused,
     rename_keywords,
     to_message,
 )
 from .double_forms import NAMESPACE, Keywords, inside, is_bag, is_type, keywords_of, type_name, typed_dict
-from .double_models import answer, content_of, ending_of, is_answer, model, parts_of, usage
 from .double_streams import Reads, chunk_of, event_of
 from .double_trees import binding, written_out
 from .history import is_fed
@@ -49,9 +44,6 @@ _MAKERS = frozenset(
         for name in _MOCKS
     }
 )
-_RESPONSE_KEYS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
-_CHOICE_KEYS = frozenset({"message", "index", "finish_reason", "logprobs"})
-_MESSAGE_KEYS = frozenset({"content", "role", "tool_calls", "refusal", "function_call", "parsed"})
 
 
 class Shapes:
@@ -91,7 +83,8 @@ class Shapes:
                 read[site] = kinds
         counting = [site for site, kinds in read.items() if Kind.USAGE in kinds]
         asks = all(self.context.request(site).passes("stream_options") for site in counting)
-        return Reads(frozenset(kind for kinds in read.values() for kind in kinds), asks), set(read)
+        has_tools = any(self.context.request(site).passes_tools for site in read)
+        return Reads(frozenset(kind for kinds in read.values() for kind in kinds), asks, has_tools), set(read)
 
     def _is_asked(self, module: Module, node: cst.BaseExpression) -> bool:
         """Whether it matters if there are choices at all: the new code asks ``output`` then."""
@@ -160,7 +153,7 @@ class Shapes:
         return None
 
     def _call(self, node: cst.Call) -> None:
-        if self._dict(node):
+        if double_answers.validated(self, node):
             return
         path = self.maker(node)
         if path is None:
@@ -168,7 +161,7 @@ class Shapes:
         keywords = keywords_of(node)
         if USAGE.keys() & keywords.keys():
             if path.startswith("openai.types."):
-                self._usage_model(node)
+                double_answers.counted(self, node)
             else:
                 self.edit(node, rename_keywords(USAGE))
         if "choices" in keywords:
@@ -227,7 +220,7 @@ class Shapes:
             self._chunk(node, node, path)
             return
         if choice is None and is_empty(keywords["choices"]) and not path.startswith("openai."):
-            if not keywords.keys() - _RESPONSE_KEYS and self.asks_choices(node):
+            if not keywords.keys() - double_answers.RESPONSE_KEYS and self.asks_choices(node):
                 self.known.update(inside(node))
                 self.edit(node, no_choices)
             return
@@ -242,69 +235,15 @@ class Shapes:
         """``node``, which makes what ``tree`` does, becomes a response; tells whether all of it is known."""
         if self._is_chunk(node, keywords_of(tree)):
             return self._chunk(node, tree, path)
-        edit = self.response_of(tree, path)
+        edit = double_answers.response_of(self, tree, path)
         if edit is None:
             return False
         self.known.update(inside(node))
         self.edit(node, edit if tree is node else lambda o, u: edit(tree, tree))
         return True
 
-    def response_of(self, tree: cst.Call, path: str) -> Apply | None:
-        """The edit that makes a response (or an event) of a double; None if it is not understood."""
-        keywords = keywords_of(tree)
-        choice = only(keywords["choices"])
-        if "delta" in keywords_of(choice or tree):
-            delta = keywords_of(choice or tree)["delta"]
-            return event_of(self, tree, self.streams, path) if self.maker(delta) else None
-        needs_items = self.tests_choices and not path.endswith("MagicMock") and not path.startswith("openai.")
-        if needs_items and Kind.REFUSAL in self.kinds:
-            return None
-        if choice is None or self.maker(choice) is None or keywords.keys() - _RESPONSE_KEYS:
-            return None
-        inner = keywords_of(choice)
-        message = inner.get("message")
-        if message is None or inner.keys() - _CHOICE_KEYS:
-            return None
-        parts = keywords_of(message)
-        if not double_finish.is_known(self, inner, parts):
-            return None
-        calls = parts.get("tool_calls")
-        if self.maker(message) is None or parts.keys() - _MESSAGE_KEYS:
-            return None
-        refusal = self._refusal(parts, tree)
-        if refusal is None or not is_empty(parts.get("function_call", cst.Name("None"))):
-            return None
-        if calls is not None and not self.calls.are_items(calls):
-            return None
-        may_be_none = self.may_be_none(parts.get("content"))
-        if not path.startswith("openai.types."):
-            calls_may_be_none = calls is not None and self.calls.may_be_none(calls)
-            if needs_items and calls_may_be_none:
-                return None
-            more = double_finish.status(self, inner, tree) | refusal
-            return flat(self.reads_output, may_be_none, calls_may_be_none, more, needs_items)
-        if refusal or (calls is not None and not isinstance(calls, cst.List) and not is_empty(calls)):
-            return None
-        if not isinstance(inner.get("finish_reason", cst.SimpleString('"stop"')), cst.SimpleString):
-            return None
-        self.needs(self._model_names(inner, parts), choice)
-        return model(may_be_none, self.reads_finish)
-
-    def _refusal(self, message: Keywords, maker: cst.Call) -> Keywords | None:
-        """The field that says a refusal, none where nobody asks; None if it is not understood."""
-        given = message.get("refusal")
-        if given is None or is_empty(given):
-            return {}
-        if not isinstance(given, (cst.SimpleString, cst.Name, cst.Attribute)):
-            return None
-        if Kind.REFUSAL not in self.kinds:
-            return {}
-        calls = message.get("tool_calls")
-        return {"output": refused(maker, given)} if calls is None or is_empty(calls) else None
-
     def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
         """A chunk of a stream with its choice and its delta; tells whether all of it is known."""
-        is_model = path.startswith("openai.types.")
         parts = chunk_of(keywords_of(tree))
         made = (parts.choice, parts.delta) if parts is not None else ()
         if parts is None or any(part is not None and self.maker(part) is None for part in made):
@@ -313,8 +252,6 @@ class Shapes:
         if edit is None:
             return False
         self.known.update(syntax.walk(node))
-        if is_model:
-            self.needs(("ResponseTextDeltaEvent",), node)
         event = edit
         self.edit(node, event if tree is node else lambda o, u: event(tree, tree))
         return True
@@ -330,49 +267,6 @@ class Shapes:
         """Whether all calls that the test around ``node`` is about make streams."""
         about = at(self.context, self.module, node)
         return bool(about) and self._streaming.issuperset(about)
-
-    def _model_names(self, choice: Keywords, message: Keywords) -> tuple[str, ...]:
-        """The classes that a ``Response`` is made with, when it has just this in it."""
-        calls = message.get("tool_calls")
-        has_calls = isinstance(calls, cst.List) and bool(calls.elements)
-        names = ["Response"]
-        if not has_calls or not is_empty(message.get("content", cst.Name("None"))):
-            names += ["ResponseOutputMessage", "ResponseOutputText"]
-        if has_calls:
-            names.append("ResponseFunctionToolCall")
-        finish = choice.get("finish_reason")
-        if self.reads_finish and isinstance(finish, cst.SimpleString) and finish.evaluated_value in REASON:
-            names.append("response.IncompleteDetails")
-        return tuple(names)
-
-    def _dict(self, node: cst.Call) -> bool:
-        """``ChatCompletion.model_validate({...})`` and ``ChatCompletion(**{...})``."""
-        if len(node.args) != 1 or node.args[0].star not in ("", "**"):
-            return False
-        given = node.args[0].value
-        made = node.func.value if isinstance(node.func, cst.Attribute) else node.func
-        is_model = any(
-            isinstance(value, External) and value.path.endswith(".ChatCompletion")
-            for value in self.context.project.values(made)
-        )
-        if not is_model or not isinstance(made, cst.Name) or not is_answer(given):
-            return False
-        finish, calls = ending_of(given)
-        if finish is not None and self.reads_finish and not double_finish.agree(self, finish, calls):
-            return False
-        self.edit(made, new_name("Response"))
-        self.known.add(node)
-        self.known.update(parts_of(given))
-        self.edit(given, answer(self.may_be_none(content_of(given))))
-        self.needs(("Response",), node)
-        return True
-
-    def _usage_model(self, node: cst.Call) -> None:
-        """``CompletionUsage(...)`` of the SDK: the details are not optional any more."""
-        self.needs(
-            ("ResponseUsage", "response_usage.InputTokensDetails", "response_usage.OutputTokensDetails"), node
-        )
-        self.edit(node, usage)
 
     def needs(self, names: tuple[str, ...], node: cst.CSTNode) -> None:
         """Import what the double at ``node`` is made of now."""

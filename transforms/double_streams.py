@@ -12,6 +12,8 @@ from ..know.kinds import Const, Kind
 from .context import Context
 from .double_callers import given, resolved
 from .double_edits import is_empty, only
+from .double_endings import LAST, NOTHING, TEXT, Ending, ending
+from .double_events import model_event
 from .double_forms import Keywords, alike, call_with, keywords_of, laid_out
 from .snippets import expr
 
@@ -21,17 +23,15 @@ if TYPE_CHECKING:
 _CHUNK = frozenset({"choices", "id", "created", "model", "object", "usage"})
 _CHOICE = frozenset({"delta", "index", "finish_reason", "logprobs"})
 _DELTA = frozenset({"content", "role", "tool_calls", "refusal", "function_call"})
-TEXT, NOTHING = "response.output_text.delta", "response.in_progress"
-LAST = "response.completed"
-_ENDS = {"stop": "completed", "tool_calls": "completed", "length": "incomplete"}
 
 
 @dataclass(frozen=True)
 class Reads:
-    """What the program reads of its streams, and whether it asks all of them for the usage."""
+    """What the program reads of its streams, whether all are asked for the usage, and any gets tools."""
 
     kinds: frozenset[Kind]
     asks_usage: bool
+    has_tools: bool
 
     @property
     def usage(self) -> bool:
@@ -88,27 +88,40 @@ def event_of(shapes: Shapes, node: cst.Call, reads: Reads, path: str) -> Apply |
         return None
     if usage is not None and (is_empty(usage) or not reads.usage):
         usage = None
-    if content is None or says_nothing(content):
-        if is_model or not (finish is None or is_empty(finish) or isinstance(finish, cst.SimpleString)):
-            return None
-        if usage is not None:
-            return _event(_counted(shapes.context, usage), {}, usage)
-        return _event(expr(f'"{NOTHING if reads.usage else end_of(finish)}"'), {})
-    if finish is not None and not is_empty(finish):
+    if Kind.CHUNK_FINISH not in reads.kinds and content is not None and not says_nothing(content):
+        finish = None
+    end = ending(shapes, finish)
+    if end is None:
         return None
+    if content is None or says_nothing(content):
+        if usage is not None and is_model:
+            known = not isinstance(usage, cst.Name) or not shapes.may_be_none(usage)
+            return model_event(shapes, node, None, False, Ending((LAST,)), usage) if known else None
+        if usage is not None:
+            return _event(_counted(shapes.context, usage), {}, usage=usage)
+        end = Ending() if reads.usage else end
+        return model_event(shapes, node, None, False, end) if is_model else _event(end.kind, {}, end)
     told_by = chunk.listed_by is not None or may_say_nothing(shapes.context, content)
     if not told_by and usage is None:
-        return _event(type_of(content, told_by=False), {"delta": content}, is_model=is_model)
-    if is_model or not isinstance(content, (cst.Name, cst.Attribute)):
+        if end.kinds:
+            return None  # a text that ends the stream: two events
+        if is_model:
+            return model_event(shapes, node, content, False, end)
+        return _event(type_of(content, told_by=False), {"delta": content})
+    if not isinstance(content, (cst.Name, cst.Attribute)):
         return None
     if chunk.listed_by is not None and not _is_about(chunk.listed_by, content):
         return None
     if usage is None:
-        return _event(type_of(content, told_by=True), {"delta": content})
-    if not are_apart(shapes, content, usage):
+        if end.kinds and (finish is None or not are_apart(shapes, content, finish)):
+            return None
+        if is_model:
+            return model_event(shapes, node, content, True, end)
+        return _event(type_of(content, told_by=True, other=end.kind), {"delta": content}, end)
+    if is_model or end.kinds or not are_apart(shapes, content, usage):
         return None
     other = _counted(shapes.context, usage)
-    return _event(expr(f'"{TEXT}" if text else other', text=content, other=other), {"delta": content}, usage)
+    return _event(type_of(content, told_by=True, other=other), {"delta": content}, usage=usage)
 
 
 def _usage_is_known(
@@ -121,7 +134,7 @@ def _usage_is_known(
         return False  # the new code does not look for it; or a mock makes one up
     if Kind.CHUNK_FINISH in reads.kinds:  # an event ends the stream and says the usage: two chunks did
         return usage is not None and is_empty(usage) and (finish is None or is_empty(finish))
-    return usage is None or is_empty(usage) or not path.startswith("openai.types.")
+    return True
 
 
 def _counted(context: Context, usage: cst.BaseExpression) -> cst.BaseExpression:
@@ -164,37 +177,38 @@ def may_say_nothing(context: Context, content: cst.BaseExpression) -> bool:
     return any(isinstance(v, Const) and v.value in (None, "") for v in context.project.values(content))
 
 
-def end_of(finish: cst.BaseExpression | None) -> str:
-    """The type of the event for a chunk without text."""
-    if isinstance(finish, cst.SimpleString):
-        return f"response.{_ENDS.get(str(finish.evaluated_value), 'completed')}"
-    return NOTHING
+def type_of(
+    content: cst.BaseExpression, told_by: bool, other: cst.BaseExpression | None = None
+) -> cst.BaseExpression:
+    """The type of the event for a chunk with ``content``, which is empty at times if ``told_by`` it.
 
-
-def type_of(content: cst.BaseExpression, told_by: bool) -> cst.BaseExpression:
-    """The type of the event for a chunk with ``content``, which is empty at times if ``told_by`` it."""
+    It is ``other`` then, that of an event which says nothing where that is not given.
+    """
     if told_by:
-        return expr(f'"{TEXT}" if text else "{NOTHING}"', text=content)
+        other = other or expr(f'"{NOTHING}"')
+        return expr(f'"{TEXT}" if text else other', text=content, other=other)
     return expr(f'"{TEXT}"')
 
 
 def _event(
     kind: cst.BaseExpression,
     fields: Keywords,
+    end: Ending | None = None,
     usage: cst.BaseExpression | None = None,
-    is_model: bool = False,
 ) -> Apply:
-    """An event of ``kind`` with ``fields``, and a response with the ``usage`` of a chunk."""
+    """An event of ``kind`` with ``fields``, and a response with the ``usage`` or what it ended by."""
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(updated, cst.Call)
         found: Keywords = {"type": kind, **fields}
+        ended: Keywords = {}
         if usage is not None:
-            found["response"] = alike(updated, {"usage": keywords_of(updated)["usage"]})
-        if not is_model:
-            return laid_out(call_with(updated, found)) if usage is not None else call_with(updated, found)
-        found |= {"item_id": expr('"msg_1"'), "output_index": expr("0"), "content_index": expr("0")}
-        found |= {"sequence_number": expr("0"), "logprobs": expr("[]")}
-        return call_with(updated, found).with_changes(func=cst.Name("ResponseTextDeltaEvent"))
+            ended["usage"] = keywords_of(updated)["usage"]
+        elif end is not None:
+            ended = end.response(lambda given: alike(updated, given))
+        if not ended:
+            return call_with(updated, found)
+        found["response"] = alike(updated, ended)
+        return laid_out(call_with(updated, found))
 
     return apply
