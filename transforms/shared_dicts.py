@@ -44,10 +44,10 @@ def shared_dicts(context: Context, site: Site, request: Request) -> None:
         for node, module in reads_by_name(context, value, names):
             detail = f"`{context.source(node, module)}` gets an argument by its name"
             context.manual(node, module, [site], "MR120", detail)
-        if value not in request.dicts:
-            _copy(context, site, value, names)
-        else:
+        if value in request.dicts:
             _mixed(context, site, value, names)
+        elif not context.senders(value):  # of a copy that is sent as well, its own calls know the keys
+            _copy(context, site, value, names)
 
 
 def _decorated(context: Context, value: DictValue) -> Iterator[DictValue]:
