@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..know.copying import copied_by_loop
 from ..know.kinds import Const, DictValue, External, Method, SeqValue, Typed, Value
-from ..know.modules import Module, walk
+from ..know.modules import Module, target_names, walk
 from .context import Context
 from .taken_out import held_back
 
@@ -101,6 +102,8 @@ def _is_plain(context: Context, node: cst.CSTNode, module: Module) -> bool:
         case cst.Attribute(value=owner, attr=cst.Name(value="items")) if owner is node:
             call = module.parents[parent]
             loop = module.parents.get(call)
+            if isinstance(loop, cst.For):
+                return copied_by_loop(loop) is not None and not _is_known_later(loop, module)
             return isinstance(loop, cst.CompFor) and _is_copy(module.parents.get(loop), loop)
         case cst.Attribute(value=owner, attr=cst.Name(value=name)) if owner is node:
             return name in _METHODS or not hasattr(dict, name)
@@ -133,6 +136,32 @@ def _is_copy(comprehension: cst.CSTNode | None, loop: cst.CompFor) -> bool:
     return isinstance(first, cst.Name) and not any(
         isinstance(node, cst.Name) and node.value == first.value for test in loop.ifs for node in walk(test)
     )
+
+
+def _is_known_later(loop: cst.For, module: Module) -> bool:
+    """Whether the key that ``loop`` came to last may be read where no other loop has given the name one."""
+    assert isinstance(loop.target, cst.Tuple)
+    key = loop.target.elements[0].value
+    name = key.value if isinstance(key, cst.Name) else ""
+    around = module.function(loop) or module.tree
+    return any(
+        isinstance(node, cst.Name) and node.value == name and not _is_bound_by_loop(node, module)
+        for node in walk(around)
+    )
+
+
+def _is_bound_by_loop(node: cst.Name, module: Module) -> bool:
+    """Whether ``node`` is in a loop or comprehension that binds it, or is no variable."""
+    parent = module.parents[node]
+    if isinstance(parent, cst.Attribute) and parent.attr is node:
+        return True
+    if isinstance(parent, cst.Arg) and parent.keyword is node:
+        return True
+    for outer in module.ancestors(node):
+        inner = outer.for_in if isinstance(outer, (cst.BaseSimpleComp, cst.DictComp)) else outer
+        if isinstance(inner, (cst.For, cst.CompFor)) and node.value in target_names(inner.target):
+            return True
+    return False
 
 
 def _takes_whole(context: Context, call: cst.Call, star: str) -> bool:

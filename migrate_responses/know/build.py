@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from . import modules as syntax
+from .copying import copied_by_loop
 from .graph import Var
 from .kinds import Alias, Argument, Class, Value
 from .narrowing import narrow
@@ -213,6 +214,8 @@ class Builder(Statements):
 
     def _for(self, node: cst.For) -> bool:
         items = self.iterate(self.expression(node.iter))
+        if (copied := copied_by_loop(node)) is not None:
+            self.pours[copied[1]] = self.project.vars[copied[0]]
         return self._loop(node, lambda: self.assign(node.target, items))
 
     def _while(self, node: cst.While) -> bool:

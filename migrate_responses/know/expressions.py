@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import libcst as cst
 
 from . import modules as syntax
+from .copying import copied_by_comprehension
 from .graph import Var
 from .kinds import (
     Argument,
@@ -145,7 +146,7 @@ class Expressions(Names):
         key, var = self.expression(node.key), self.expression(node.value)
         value = self.project.new_dict(node, self.module)
         self.project.built[node] = value
-        source = _copied(node)
+        source = copied_by_comprehension(node)
         if source is not None:  # {k: v for k, v in d.items() if ...}: what d has
             self.project.merge(value, self.project.vars[source])
         else:
@@ -338,10 +339,15 @@ class Expressions(Names):
                 self._opaque(section)
                 self.solver.watch(base, lambda owner: self.project.splice(owner, value))
             case [cst.SubscriptElement(slice=cst.Index(value=index))]:
-                key = self.expression(index)
-                self.solver.watch(
-                    base, lambda owner: self.project.store_item(owner, key, target, value, self.module)
-                )
+                key, source = self.expression(index), self.pours.get(target)
+
+                def store(owner: Value) -> None:
+                    if source is not None and isinstance(owner, DictValue):
+                        self.project.merge(owner, source)
+                    else:
+                        self.project.store_item(owner, key, target, value, self.module)
+
+                self.solver.watch(base, store)
             case several:  # of an array
                 for element in several:
                     self._opaque(element.slice)
@@ -365,27 +371,6 @@ class Expressions(Names):
 
 def _goes_on(left: cst.BaseExpression, node: cst.BooleanOperation) -> TypeGuard[cst.BooleanOperation]:
     return isinstance(left, cst.BooleanOperation) and type(left.operator) is type(node.operator)
-
-
-def _copied(node: cst.DictComp) -> cst.BaseExpression | None:
-    """``d`` in ``{k: v for k, v in d.items() ...}``."""
-    match node:
-        case cst.DictComp(
-            key=cst.Name(value=key),
-            value=cst.Name(value=value),
-            for_in=cst.CompFor(
-                target=cst.Tuple(
-                    elements=[
-                        cst.Element(value=cst.Name(value=first)),
-                        cst.Element(value=cst.Name(value=second)),
-                    ]
-                ),
-                iter=cst.Call(func=cst.Attribute(value=source, attr=cst.Name(value="items")), args=[]),
-                inner_for_in=None,
-            ),
-        ) if key == first and value == second:
-            return source
-    return None
 
 
 _CONSTANTS: dict[str, bool | None] = {"True": True, "False": False, "None": None}

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import libcst as cst
 
+from .copying import is_copied
 from .graph import Var
 from .kinds import STREAM_KINDS, Argument, DictValue, Function, Invocation, Shape, Site, Value
 from .modules import walk
@@ -90,6 +91,8 @@ def _is_poured(
     match parent:
         case cst.StarredDictElement() | cst.AssignTarget() | cst.BinaryOperation(operator=cst.BitOr()):
             return True
+        case cst.Attribute(attr=cst.Name(value="items")):
+            return is_copied(parents[parent], parents)
         case cst.Arg(keyword=None, star=""):
             match parents.get(parent):
                 case cst.Call(func=cst.Name(value="dict") | cst.Attribute(attr=cst.Name(value="update"))):

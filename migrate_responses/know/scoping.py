@@ -29,6 +29,7 @@ class Names:
         self.env: Env = {}
         self.guards: list[tuple[object, bool]] = []
         self.recorders: list[Env] = []
+        self.pours: dict[cst.Subscript, Var] = {}  # where a loop copies the entries of a dict, and which
         self.cells = Cells(module) if len(module.cells) > 1 else None
         self.cell = 0
 
