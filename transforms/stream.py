@@ -47,7 +47,7 @@ def plan(context: Context) -> None:
             text = context.source(index, region.module)
             detail = f"`{text}` is used as a number, and places in an answer do not count calls"
             context.manual(index, region.module, region.sites, "MR404", detail)
-        for handler in stream_visible.handlers(region):
+        for handler in stream_visible.handlers(region, region.nodes()):
             text = context.source(handler.type, region.module) if handler.type is not None else ""
             detail = f"`except {text}` acts on chunks without text"
             context.manual(handler, region.module, region.sites, "MR404", detail)

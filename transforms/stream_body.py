@@ -16,6 +16,7 @@ from ..know.kinds import Kind
 from ..know.modules import children, walk
 from . import stream_pieces
 from .stream_layout import Guard, Layout
+from .stream_lost import lost
 from .stream_need import (
     WANTS,
     Need,
@@ -170,18 +171,25 @@ class Body(Statements):
     def _skip(self, node: cst.If, must: Reach) -> None:
         """``if <usage>: ...; continue``: the end of the stream is in the same event, and must be seen."""
         last = node.body.body[-1]
-        if not isinstance(last, cst.SimpleStatementLine) or not isinstance(last.body[-1], cst.Continue):
-            return
+        line = last if isinstance(last, cst.SimpleStatementLine) else None
+        jump = line.body[-1] if line is not None else last
+        if line is not None and must == {On.USAGE} and self._can_go_on(node, line):
+            self.needless.add(line)
+        elif isinstance(jump, cst.Continue) or (self.region.is_function and isinstance(jump, cst.Return)):
+            self.skipped |= must & (FINISH | {On.USAGE})
+        else:
+            self.skipped |= must & {On.USAGE}  # the chunk with the end came before
+
+    def _can_go_on(self, node: cst.If, last: cst.SimpleStatementLine) -> bool:
+        """Whether what is below can run, too, as only names are set above."""
         kept = [
             small
             for line in node.body.body
             for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
         ]
         plain = all(isinstance(small, (cst.Assign, cst.AugAssign, cst.Continue)) for small in kept)
-        if must == {On.USAGE} and plain and len(last.body) == 1 and self._asks_for_end():
-            self.needless.add(last)
-        else:
-            self.skipped |= must & (FINISH | {On.USAGE})
+        alone = isinstance(last.body[-1], cst.Continue) and len(last.body) == 1
+        return plain and alone and self._asks_for_end()
 
     def _asks_for_end(self) -> bool:
         return any(
@@ -268,6 +276,7 @@ class Body(Statements):
             else:
                 self._neutral(need)
             self._read_late(unit, used)
+            self._lose(unit)
             if unit.tag in _TEXTS.values():
                 self.fresh.update(dict.fromkeys(_set_anew(unit.node), unit.tag))
             if unit.tag == "text" and prints_line(unit.node) and self.need is None:
@@ -287,6 +296,18 @@ class Body(Statements):
         late = [name for name, tag in fresh.items() if name in used and unit.tag not in (tag, "own")]
         if late and self.need is None:
             self.hold(unit.node, f"asks for `{late[0]}` where no text has come")
+
+    def _lose(self, unit: Unit) -> None:
+        """Hold back for what a statement does on chunks that no event of its own stands for."""
+        own = WANTS.get(unit.tag, frozenset())
+        if not own or unit.tag in ("call", "role", "response") or self.need is not None:
+            return
+        if not own & unit.reach:
+            self.hold(unit.node, "acts on chunks that have no event")
+            return
+        node = lost(self.region, unit.node, own & unit.reach, unit.reach)
+        if node is not None:
+            self.hold(node, "is asked of each chunk, and not each has an event")
 
     def _neutral(self, need: Need) -> None:
         for node in need.neutral[:1]:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from ..know.modules import walk
 from .snippets import expr
+from .stream_lost import lost
 from .stream_need import WANTS, Need
 from .stream_parts import TEXT_TEST, On
 from .stream_tests import Tests
@@ -37,6 +38,10 @@ class Comprehension(Tests):
         added = need.wants == {"text"}
         if On.OTHER in reach and not added:
             self.hold(element, "runs for each chunk, and events are not chunks")
+            return
+        shown = lost(self.region, element, WANTS["text"], reach) if added else None
+        if isinstance(shown, cst.BaseExpression):
+            self.hold(shown, "is asked of each chunk, and not each has an event")
             return
         self.expression(element, WANTS["text"] if added else reach)
         if loop.inner_for_in is not None:

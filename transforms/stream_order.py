@@ -11,6 +11,7 @@ import libcst as cst
 from ..know.kinds import Kind, Shape
 from ..know.modules import Module, walk
 from .context import Context
+from .stream_need import reads, sets
 
 
 def plan(context: Context) -> None:
@@ -24,18 +25,30 @@ def plan(context: Context) -> None:
 
 
 def _swaps(context: Context, loop: cst.For, module: Module) -> bool:
-    usage: cst.CSTNode | None = None
+    usage: list[cst.If] = []
     for node in walk(loop.body):
         if not isinstance(node, cst.Attribute):
             continue
         kinds = {shape.kind for shape in context.project.shapes(node)}
+        asking = _asking(node, module) if kinds & {Kind.USAGE, Kind.CHUNK_FINISH} else None
+        if asking is None:
+            continue
         if Kind.USAGE in kinds and _of_chunk(context, node):
-            usage = usage or _acting(node, module)
-        elif Kind.CHUNK_FINISH in kinds and usage is not None:
-            end = _acting(node, module)
-            if end is not None and end is not usage:
+            usage.append(asking)
+        elif Kind.CHUNK_FINISH in kinds:
+            above = [other for other in usage if other is not asking]
+            if any((_acts(other) and _acts(asking)) or _waits(other, asking) for other in above):
                 return True
     return False
+
+
+def _acts(node: cst.If) -> bool:
+    return any(isinstance(inner, (cst.Call, cst.Yield)) for inner in walk(node.body))
+
+
+def _waits(usage: cst.If, end: cst.If) -> bool:
+    """``if done and chunk.usage:`` above ``if chunk.choices[0].finish_reason: done = True``."""
+    return not set(reads(usage.test)).isdisjoint(name for inner in walk(end.body) for name in sets(inner))
 
 
 def _of_chunk(context: Context, node: cst.Attribute) -> bool:
@@ -44,12 +57,12 @@ def _of_chunk(context: Context, node: cst.Attribute) -> bool:
     )
 
 
-def _acting(node: cst.CSTNode, module: Module) -> cst.CSTNode | None:
-    """The conditional that asks ``node`` in its test and shows or calls something in its body."""
-    below = node
+def _asking(node: cst.Attribute, module: Module) -> cst.If | None:
+    """The conditional that asks ``node`` in its test."""
+    below: cst.CSTNode = node
     for parent in module.ancestors(node):
         if isinstance(parent, cst.If) and parent.test is below:
-            return parent if any(isinstance(inner, cst.Call) for inner in walk(parent.body)) else None
+            return parent
         if isinstance(parent, (cst.For, cst.While, cst.FunctionDef)):
             return None
         below = parent

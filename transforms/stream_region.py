@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -49,6 +50,7 @@ class Region:
     aliases: dict[str, Alias] = field(default_factory=dict)
     lists: set[cst.CSTNode] = field(default_factory=set)  # indices into a list of calls
     everything: Reach = frozenset()
+    sees_kept: bool = False
 
     def __post_init__(self) -> None:
         self.new = self.new or self.name
@@ -97,10 +99,10 @@ class Region:
             return None
         if isinstance(node, cst.Name) and node.value != self.name:
             alias = self.aliases.get(node.value)
-            return kind if alias is not None and not alias.kept else None
+            return kind if alias is not None and not self._is_hidden(alias) else None
         if isinstance(node, cst.NamedExpr):
             alias = self._alias_of(node)
-            return kind if alias is not None and not alias.kept else None
+            return kind if alias is not None and not self._is_hidden(alias) else None
         if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
             return kind if self.kind(node.left) is kind and is_empty(node.right) else None
         if isinstance(node, cst.IfExp):  # `chunk.choices[0].delta if chunk.choices else None`
@@ -108,6 +110,19 @@ class Region:
             guards = there is not None and self._there(kind) <= there
             return kind if guards and self.kind(node.body) is kind and is_empty(node.orelse) else None
         return kind
+
+    def _is_hidden(self, alias: Alias) -> bool:
+        """Whether an alias is a variable of its own now, which says what an earlier chunk had."""
+        return alias.kept and not self.sees_kept
+
+    @contextmanager
+    def seeing_kept(self) -> Iterator[None]:
+        """Take aliases that are kept for what they were made from, as the code that stands there does."""
+        before, self.sees_kept = self.sees_kept, True
+        try:
+            yield
+        finally:
+            self.sees_kept = before
 
     def _is_rooted(self, node: cst.BaseExpression) -> bool:
         """Whether ``node`` is read from the chunk itself, not from where a part of one was put."""

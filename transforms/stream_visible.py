@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
 from ..know.kinds import Kind, SeqValue
 from ..know.modules import walk
+from .stream_parts import On
 from .stream_region import Region
 
 _MISSING = frozenset({"TypeError", "AttributeError", "IndexError"})
@@ -43,27 +44,48 @@ def is_counted(region: Region, node: cst.BaseExpression) -> bool:
     return False
 
 
-def handlers(region: Region) -> Iterator[cst.ExceptHandler]:
-    """Handlers that do something for each chunk without text, whose reading fails."""
-    for node in region.nodes():
-        if not isinstance(node, cst.Try) or not _reads_text(region, node.body):
+def handlers(region: Region, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.ExceptHandler]:
+    """Handlers that do something for each chunk without text or choices, whose reading fails."""
+    for node in nodes:
+        if not isinstance(node, cst.Try) or not _reads_part(region, node.body):
             continue
         for handler in node.handlers:
-            caught = {inner.value for inner in walk(handler.type or node) if isinstance(inner, cst.Name)}
-            if handler.type is not None and caught & _MISSING and not _is_quiet(handler):
+            if _hears(region, node, handler) and not _is_quiet(region, handler):
                 yield handler
 
 
-def _reads_text(region: Region, body: cst.CSTNode) -> bool:
+def _hears(region: Region, node: cst.Try, handler: cst.ExceptHandler) -> bool:
+    """Whether a handler is for errors of chunks without text: it names them, or the code waits for one."""
+    caught = {inner.value for inner in walk(handler.type or node) if isinstance(inner, cst.Name)}
+    if handler.type is not None and caught & _MISSING:
+        return True
+    if handler.type is not None and not caught & {"Exception", "BaseException"}:
+        return False
     return any(
-        isinstance(inner, cst.BaseExpression) and region.kind(inner) is Kind.DELTA_TEXT
-        for inner in walk(body)
+        isinstance(inner, cst.AugAssign)
+        and region.kind(inner.value) is Kind.DELTA_TEXT
+        and not isinstance(inner.value, (cst.BooleanOperation, cst.IfExp))
+        for inner in walk(node.body)
     )
 
 
-def _is_quiet(handler: cst.ExceptHandler) -> bool:
+def _reads_part(region: Region, body: cst.CSTNode) -> bool:
+    """Whether a text is read, or a choice of a chunk that may have none."""
+    kinds = {region.kind(inner) for inner in walk(body) if isinstance(inner, cst.BaseExpression)}
+    if Kind.DELTA_TEXT in kinds:
+        return True
+    return Kind.CHUNK_CHOICE in kinds and On.USAGE in region.everything
+
+
+def _is_quiet(region: Region, handler: cst.ExceptHandler) -> bool:
     return all(
-        isinstance(small, (cst.Pass, cst.Continue, cst.Assign))
+        isinstance(small, (cst.Pass, cst.Continue, cst.Assign)) and not _reads_chunk(region, small)
         for line in handler.body.body
         for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+    )
+
+
+def _reads_chunk(region: Region, node: cst.CSTNode) -> bool:
+    return any(
+        isinstance(inner, cst.BaseExpression) and region.kind(inner) is not None for inner in walk(node)
     )
