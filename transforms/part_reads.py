@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..know.kinds import Const, DictValue, Site, Typed, Value
 from ..know.modules import Module
-from .context import Context
+from .context import WRITES, Context
 from .snippets import literals_of, string
 
 _NESTED = ("image_url", "file")
@@ -23,7 +23,10 @@ def plan(context: Context, moving: Moving) -> None:
     reads: dict[cst.CSTNode, tuple[str, list[DictValue]]] = {}
     for value in moving:
         for key in ("type", *_NESTED):
-            for place in value.places.get(key, []):
+            places = value.places.get(key, [])
+            if key != "type" and not any(place.how in WRITES for place in places):
+                continue  # it has none: the read of it fails, or gives None, as before
+            for place in places:
                 if place.how in ("read", "get"):
                     reads.setdefault(place.node, (key, []))[1].append(value)
     for node, (key, values) in reads.items():

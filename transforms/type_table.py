@@ -62,13 +62,15 @@ LISTS: dict[str, str] = {
     "ChatCompletionContentPartParam": "ResponseInputMessageContentListParam",
 }
 LIST_TYPES = frozenset({"list", "List", "Iterable", "Sequence", "Collection", "MutableSequence"})
+# Where the types are, and the modules of the SDK that import them, from which some programs take them.
+_HOMES = ("openai.types.", "openai.resources.")
 # Not classes at run time: isinstance() does not take them.
 UNIONS = frozenset({"ResponseStreamEvent"})
 
 
 def replacement(path: str) -> tuple[str, str] | None:
     """The module and the name that take the place of the type at ``path``, if it is an old one."""
-    if not path.startswith("openai.types."):
+    if not path.startswith(_HOMES):
         return None
     head, _, name = path.rpartition(".")
     new = _BY_PATH.get(f"{head.rpartition('.')[2]}.{name}")
@@ -81,7 +83,7 @@ def replacement(path: str) -> tuple[str, str] | None:
 
 def list_replacement(path: str) -> tuple[str, str] | None:
     """The named list type that takes the place of ``list[path]``."""
-    if not path.startswith("openai.types.chat"):
+    if not path.startswith(tuple(f"{home}chat" for home in _HOMES)):
         return None
     new = LISTS.get(path.rpartition(".")[2])
     return located(new) if new is not None else None
