@@ -19,7 +19,7 @@ from .listing import indent_within
 from .maybe_none import is_not_given
 from .none_kept import is_kept_by_object
 from .only_kind import only_kind
-from .reading import read_of, replace_read, same, truth_tested
+from .reading import builtin, read_of, replace_read, same, truth_tested
 from .snippets import expr, in_lines
 
 _CALLS = 'any(item.type == "function_call" for item in r.output)'
@@ -43,14 +43,18 @@ def plan(context: Context) -> None:
     ]
     bare: dict[Site, cst.CSTNode] = {}
     for node, module, shapes in nodes:
-        if not is_test(context, node, module) and not is_carrier(context, node, module):
+        passes = is_test(context, node, module) or is_carrier(context, node, module)
+        if not passes and not _is_entry(context, node, module):
             for shape in shapes:
                 bare.setdefault(shape.site, node)
     mixed = {
         shape.site
         for node, module, shapes in nodes
         for shape in shapes
-        if _is_mixed(context, node) or is_kept_by_object(context, node, module) or _is_element(node, module)
+        if _is_mixed(context, node)
+        or is_kept_by_object(context, node, module)
+        or _is_element(node, module)
+        or _is_entry(context, node, module)
     }
     for receiver, module, shapes in context.shaped:
         _read(context, receiver, module, shapes, bare, mixed)
@@ -109,6 +113,21 @@ def _is_mixed(context: Context, node: cst.BaseExpression) -> bool:
         isinstance(value, Const) and not (default and value.value is None)
         for value in context.project.values(node)
     )
+
+
+def _is_entry(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether the value is put into a dict of the program's own, so that all who read it are known."""
+    match entry := module.parents.get(node):
+        case cst.DictElement(value=value):
+            put = value is node
+        case cst.Assign(targets=targets):
+            put = any(isinstance(target.target, cst.Subscript) for target in targets)
+        case cst.Arg(keyword=cst.Name()):
+            call = module.parents.get(entry)
+            put = isinstance(call, cst.Call) and builtin(context, call) == "dict"
+        case _:
+            return False
+    return put and not any(context.escapes.of(shape) for shape in _shapes(context, node))
 
 
 def _is_element(node: cst.CSTNode, module: Module) -> bool:
