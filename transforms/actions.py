@@ -14,6 +14,7 @@ from ..know.kinds import (
 from ..know.modules import Module, walk
 from .callees import other_taker, replaced_in_test
 from .context import WRITES, Context, Keyword
+from .dumped_settings import never_dumped, one_hides_the_other, renamed_in_dump
 from .folding import has_effect
 from .moved_limits import LIMITS, moving_lines
 from .snippets import string
@@ -111,6 +112,13 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
             _store(context, sites, place, action)
         case "setdefault" if isinstance(place.module.parents.get(node), cst.Expr):
             _set_default(context, sites, place, action)
+        case "dumped" if one_hides_the_other(item.holder, place):
+            text = context.source(node, place.module)
+            detail = f"`{text}` would find what was under another key"
+            context.manual(node, place.module, sites, "MR120", detail)
+        case "dumped" if action.wrap is None and (not drop or never_dumped(place)):
+            if not drop:
+                context.edit(node, place.module, sites, renamed_in_dump(item.name, action.name), action.code)
         case _ if drop or action.wrap is not None:
             detail = f"`{context.source(node, place.module)}` looks at an argument that changes its form"
             context.manual(node, place.module, sites, "MR120", detail)

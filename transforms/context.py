@@ -313,7 +313,7 @@ def _passes_nothing(var: Var) -> bool:
     )
 
 
-WRITES = frozenset({"keyword", "literal", "store", "setdefault"})
+WRITES = frozenset({"keyword", "literal", "store", "setdefault", "dumped"})
 
 
 def is_none(var: Var | None) -> bool:

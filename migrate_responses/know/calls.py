@@ -54,6 +54,7 @@ class Calls(Binding):
         self._known_flags: dict[Function, tuple[str, ...]] = {}
         self.callees: dict[Invocation, dict[Value, None]] = {}
         self.results: list[tuple[Site, Var]] = []  # where the answers of the sites go
+        self._elsewhere: dict[Class, Var] = {}
         self._forwarded: set[tuple[Value, Invocation, cst.Call | None]] = set()
 
     def call(self, callee: Value, call: Invocation) -> None:
@@ -169,10 +170,16 @@ class Calls(Binding):
         names = list(dict.fromkeys(names))
         self.bind_row(Row([self.instance_field(cls.instance, name) for name in names]), call)
         for argument in call.arguments:
+            if argument.keyword in ("*", "**"):
+                self.solver.add(self.filled_elsewhere(cls), [Unknown("a field from elsewhere")])
             if argument.keyword == "**":
                 self.solver.watch(argument.var, lambda value: self._fill_from(cls, value))
             elif argument.keyword not in (None, "*"):
                 self.solver.flow(argument.var, self.instance_field(cls.instance, argument.keyword))
+
+    def filled_elsewhere(self, cls: Class) -> Var:
+        """What any field of ``cls`` may hold besides what is known of it."""
+        return self._elsewhere.setdefault(cls, Var())
 
     def _fill_from(self, cls: Class, value: Value) -> None:
         if isinstance(value, DictValue):

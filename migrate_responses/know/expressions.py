@@ -84,6 +84,7 @@ class Expressions(Names):
         if isinstance(node.func, cst.Name) and node.func.value == "super":
             self.project.add_super(invocation)
         self.solver.watch(callee, lambda value: self.project.call(value, invocation))
+        self.project.dump_method(invocation)
         stream = invocation.named("stream")
         if stream is not None and isinstance(stream.node, cst.Arg):
             self.project.flag_keys[node] = self.flag_key(stream.node.value)

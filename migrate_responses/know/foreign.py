@@ -11,7 +11,6 @@ import libcst as cst
 
 from . import models, others
 from . import modules as syntax
-from .carriers import Carriers
 from .graph import Var
 from .kinds import (
     USAGES,
@@ -38,9 +37,10 @@ from .kinds import (
 )
 from .loading import MODULES
 from .modules import Module
+from .settings_objects import SettingsObjects
 
 
-class Foreign(Carriers):
+class Foreign(SettingsObjects):
     """What calling, and being decorated by, something external gives."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Foreign(Carriers):
             self._make_client(path, call)
         elif path in models.CLIENT_WRAPPERS:
             self.flow_argument(call, 0)
-        elif self.carry(path, call):
+        elif self.carry(path, call) or self.dump_function(path, call):
             pass
         elif path in models.IDENTITY:
             self.flow_argument(call, models.IDENTITY[path])

@@ -368,7 +368,8 @@ class Place:
     """Where an entry of a dict, or an element of a sequence, is written.
 
     ``node`` is the DictElement, Arg, Subscript, Element or Call that writes it; ``how`` one of
-    literal, keyword, store, setdefault, append, insert, extend, get, pop, delete, contains.
+    literal, keyword, store, setdefault, append, insert, extend, get, pop, delete, contains, dumped (by a
+    Call that makes an object a dict).
     """
 
     how: str

@@ -1,0 +1,108 @@
+"""Objects that hold arguments of a request, and the dicts they are made into: ``**params.model_dump()``.
+
+What such a dict has are the fields of the object, under their names. Other objects that are dumped are data
+of the program, of which nothing is known.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from .carriers import Carriers
+from .graph import Var
+from .kinds import Class, Const, DictValue, External, Instance, Invocation, Value
+from .modules import walk
+
+_FUNCTIONS = frozenset({"dataclasses.asdict", "attr.asdict", "attrs.asdict"})
+_METHODS = frozenset({"model_dump", "dict"})
+_MODELS = ("pydantic.BaseModel", "pydantic.main.BaseModel")
+_PLAIN = ("builtins.object", "abc.ABC", "typing.Generic")  # bases that bring no fields
+# Keywords that leave out entries at most; others choose names, or change what is there.
+_LEAVING_OUT = frozenset({"exclude_none", "exclude_unset", "exclude_defaults"})
+# One of these is an argument of a request. An object with one of the others is more than settings.
+_ARGUMENTS = frozenset("max_tokens max_completion_tokens temperature top_p".split())
+_NO_SETTINGS = frozenset("messages role content tools functions type choices usage".split())
+# What makes a model have other entries than its fields.
+_OTHER_ENTRIES = frozenset(
+    "extra alias alias_generator serialization_alias serialize_by_alias computed_field model_serializer"
+    " field_serializer ClassVar InitVar PrivateAttr".split()
+)
+
+
+class SettingsObjects(Carriers):
+    """``params.model_dump()``, ``asdict(params)``."""
+
+    def dump_function(self, path: str, call: Invocation) -> bool:
+        """Give what ``asdict(params)`` makes; whether ``path`` is such a function."""
+        if path not in _FUNCTIONS or len(call.arguments) != 1:
+            return False
+
+        def on(value: Value) -> None:
+            if not self._dump(value, call, ()):
+                self.solver.add(call.result, [External(path).step("()")])
+
+        self.solver.watch(call.arguments[0].var, on)
+        return True
+
+    def dump_method(self, call: Invocation) -> None:
+        """Give what ``params.model_dump()`` makes, of a pydantic model without such a method of its own."""
+        func = call.node.func
+        if not isinstance(func, cst.Attribute) or func.attr.value not in _METHODS:
+            return
+
+        def on(value: Value) -> None:
+            self._dump(value, call, _MODELS)
+
+        if all(argument.keyword in _LEAVING_OUT for argument in call.arguments):
+            self.solver.watch(self.vars[func.value], on)
+
+    def _dump(self, value: Value, call: Invocation, bases: tuple[str, ...]) -> bool:
+        """Whether ``value`` holds settings; what it is made into is a result of ``call`` then."""
+        if not isinstance(value, Instance) or not self._holds_settings(value.type, bases):
+            return False
+        made = self._dict_of(call)
+        for name in self._field_names(value.type):
+            var = Var()
+            self.member(value, name, made.node, var)
+            self.solver.flow(self.filled_elsewhere(value.type), var)
+            self.entry(made, self.fresh(Const(name, made.node)), made.node, "dumped", var, made.module)
+        self.solver.add(call.result, [made])
+        return True
+
+    def _dict_of(self, call: Invocation) -> DictValue:
+        known = self.built.get(call.node)
+        if not isinstance(known, DictValue):
+            known = self.built[call.node] = self.new_dict(call.node, call.module)
+        return known
+
+    def _field_names(self, cls: Class) -> list[str]:
+        owners = [*reversed(self.ancestors(cls)), cls]
+        names = dict.fromkeys(name for owner in owners for name in owner.annotations)
+        return [name for name in names if not name.startswith("_")]
+
+    def _holds_settings(self, cls: Class, bases: tuple[str, ...]) -> bool:
+        names, owners = set(self._field_names(cls)), [cls, *self.ancestors(cls)]
+        return (
+            not names.isdisjoint(_ARGUMENTS)
+            and names.isdisjoint(_NO_SETTINGS)
+            and self._has_bases(owners, bases)
+            and not any(name in owner.members for owner in owners for name in _METHODS)
+            and not any(
+                isinstance(node, cst.Name) and node.value in _OTHER_ENTRIES
+                for owner in owners
+                for node in walk(owner.node)
+            )
+        )
+
+    def _has_bases(self, owners: list[Class], bases: tuple[str, ...]) -> bool:
+        """Whether all that ``owners`` inherit from is known, and one of ``bases``, if any, is among it."""
+        found = [set(base.values) for owner in owners for base in owner.bases]
+        paths = [value.path for values in found for value in values if isinstance(value, External)]
+        others = [path for path in paths if path not in bases and not path.startswith(_PLAIN)]
+        inherited = {value for values in found for value in values if not isinstance(value, External)}
+        return (
+            all(found)
+            and not others
+            and (not bases or any(path in bases for path in paths))
+            and inherited <= set(owners)
+        )
