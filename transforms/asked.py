@@ -48,6 +48,7 @@ _AT_TIMES: dict[Kind, frozenset[str]] = {
     Kind.COMPLETION_DETAILS: frozenset("text_tokens".split()),
     Kind.TOOL_CALL: frozenset({"custom"}),
     Kind.CHUNK: frozenset("moderation obfuscation prompt_filter_results".split()),
+    Kind.DELTA: frozenset({"audio"}),
     Kind.CHUNK_CHOICE: frozenset("content_filter_results".split()),
 }
 # What a Response has (openai.types.responses.Response).

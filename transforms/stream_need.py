@@ -98,7 +98,23 @@ def prints_line(node: cst.CSTNode) -> bool:
             body=[cst.Expr(value=cst.Call(func=cst.Name(value="print"), args=args))]
         ):
             ends = [arg.value for arg in args if arg.keyword is not None and arg.keyword.value == "end"]
-            return not ends or not (isinstance(ends[0], cst.SimpleString) and ends[0].evaluated_value == "")
+            if not ends or not (isinstance(ends[0], cst.SimpleString) and ends[0].evaluated_value == ""):
+                return True
+            shown = [arg.value for arg in args if arg.keyword is None]
+            return len(shown) > 1 or any(map(_has_text, shown))
+        case _:
+            return False
+
+
+def _has_text(node: cst.BaseExpression) -> bool:
+    """Whether ``node`` is put together with text that is written out."""
+    match node:
+        case cst.SimpleString():
+            return node.evaluated_value != ""
+        case cst.FormattedString(parts=parts):
+            return any(isinstance(part, cst.FormattedStringText) for part in parts)
+        case cst.BinaryOperation(left=left, right=right):
+            return _has_text(left) or _has_text(right)
         case _:
             return False
 

@@ -16,7 +16,7 @@ from .stream_need import WANTS, Need
 from .stream_parts import FINISH, SAME, TEXT_TEST, On, Reach
 from .stream_region import Region
 from .stream_syntax import is_call_of, is_empty, is_nothing, is_truth
-from .stream_visible import is_counted
+from .stream_visible import is_seen
 
 _DEMANDS = {
     Kind.DELTA_TEXT: "text",
@@ -48,6 +48,7 @@ _PIECES = {
     "arguments": {"arguments": "v.delta", "index": "v.output_index"},
 }
 _PIECES["live"] = {**_PIECES["opening"], **_PIECES["arguments"]}
+_SEEN = "goes into a list whose items are counted or shown"
 _UNCLEAR = "is not understood"
 Outcome = tuple[Reach, Reach]  # for what a test may be true, and for what it must be
 
@@ -157,6 +158,8 @@ class Reads:
         elif self._is_text_of(node):
             if self.need is not None and not reach <= WANTS["text"] and not self.returning:
                 self.need.wants.add("text")
+                if is_seen(self.region, node):
+                    self.refuse(node, _SEEN)
             self.below(node, reach)
         elif self._has_default(node):
             if not reach <= WANTS["text"]:
@@ -277,8 +280,8 @@ class Reads:
             return
         if self.need is not None:
             if not self.returning:
-                if demand == "text" and is_counted(self.region, node):
-                    self.refuse(node, "goes into a list whose items are counted")
+                if demand == "text" and is_seen(self.region, node):
+                    self.refuse(node, _SEEN)
                 self.need.wants.add(demand)
                 self.need.aliases.update(self._variables(node))
                 if not keeps_itself(self.region, node) and not starts_as_none(self.region, node):

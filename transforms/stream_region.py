@@ -240,6 +240,9 @@ class Region:
 
     def _is_bound_again(self, node: cst.Name) -> bool:
         """Whether ``node`` stands in another loop, which gives the name a value of its own."""
+        for item in self.module.ancestors(node):
+            if isinstance(item, (cst.BaseSimpleComp, cst.DictComp)) and node.value in bound_by(item.for_in):
+                return True
         loops = [item for item in self.module.ancestors(node) if isinstance(item, cst.For)]
         return any(
             self.node not in self.module.ancestors(loop)

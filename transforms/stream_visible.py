@@ -6,42 +6,75 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ..know.kinds import Kind, SeqValue
-from ..know.modules import walk
+from ..know.kinds import External, Kind, SeqValue
+from ..know.modules import Module, walk
+from .context import Context
+from .reading import builtin
 from .stream_parts import On
 from .stream_region import Region
 
 _MISSING = frozenset({"TypeError", "AttributeError", "IndexError"})
 
 
-def is_counted(region: Region, node: cst.BaseExpression) -> bool:
-    """Whether the text ``node`` becomes an item of a list whose length or places are asked for."""
+def is_seen(region: Region, node: cst.BaseExpression) -> bool:
+    """Whether the text ``node`` becomes an item of a list that shows how many there are, or empty ones."""
     parents = region.module.parents
     arg = parents.get(node)
     call = parents.get(arg) if isinstance(arg, cst.Arg) else None
     gathered: cst.BaseExpression
     match call:
-        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="append"))):
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="append" | "add" | "insert"))):
             gathered = owner
-        case _ if isinstance(arg, cst.ListComp) and arg.elt is node:
+        case _ if isinstance(arg, (cst.ListComp, cst.SetComp)) and arg.elt is node:
             gathered = arg
         case _:
             return False
-    for value in region.context.project.values(gathered):
-        if not isinstance(value, SeqValue):
-            continue
-        for holder, module in region.context.holders(value):
-            match module.parents.get(holder):
-                case cst.Subscript(value=whole) if whole is holder:
-                    return True
-                case cst.Arg() as given:
-                    asked = module.parents.get(given)
-                    func = asked.func if isinstance(asked, cst.Call) else None
-                    if isinstance(func, cst.Name) and func.value in ("len", "enumerate"):
-                        return True
-                case _:
-                    continue
-    return False
+    return any(
+        isinstance(value, SeqValue)
+        and any(_shows(region.context, holder, module) for holder, module in region.context.holders(value))
+        for value in region.context.project.values(gathered)
+    )
+
+
+_BLIND = frozenset(f"builtins.{name}" for name in ("bool", "isinstance", "id", "type"))
+
+
+def _shows(context: Context, holder: cst.CSTNode, module: Module) -> bool:
+    parent = module.parents.get(holder)
+    match parent:
+        case cst.Subscript(value=whole):
+            return whole is holder
+        case cst.FormattedStringExpression():
+            return True
+        case cst.For(iter=source, target=cst.Name(value=name), body=body) if source is holder:
+            return not all(_skips_empty(line, name) for line in body.body)
+        case cst.CompFor(iter=source) if source is holder:
+            return not parent.ifs
+        case cst.Arg():
+            call = module.parents.get(parent)
+            if not isinstance(call, cst.Call):
+                return False
+            filters = (
+                builtin(context, call) == "filter" and getattr(call.args[0].value, "value", "") == "None"
+            )
+            joins = isinstance(call.func, cst.Attribute) and call.func.attr.value == "join"
+            callees = context.project.values(call.func)
+            return not (filters or joins) and any(
+                isinstance(value, External) and value.path not in _BLIND for value in callees
+            )
+        case _:
+            return False
+
+
+def _skips_empty(line: cst.CSTNode, name: str) -> bool:
+    """Whether a statement does nothing for an empty text: ``if text: ...``, ``all += text``."""
+    match line:
+        case cst.If(test=test, orelse=None):
+            return any(isinstance(inner, cst.Name) and inner.value == name for inner in walk(test))
+        case cst.SimpleStatementLine(body=[cst.AugAssign(operator=cst.AddAssign(), value=cst.Name())]):
+            return True
+        case _:
+            return False
 
 
 def handlers(region: Region, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.ExceptHandler]:
