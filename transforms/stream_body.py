@@ -222,8 +222,6 @@ class Body(Statements):
             if not leaves(node.body):
                 return reach
             self._skip(node, must)
-            for want in self.survey(node, reach).wants:
-                must &= WANTS[want]  # it is put under a test of its own
             if node.orelse is not None and isinstance(node.orelse, cst.Else) and leaves(node.orelse.body):
                 return reach
             return (reach - must) or reach
