@@ -10,6 +10,7 @@ import libcst as cst
 
 from . import modules as syntax
 from .copying import copied_by_comprehension
+from .flags import is_switch
 from .graph import Var
 from .kinds import (
     Argument,
@@ -184,6 +185,9 @@ class Expressions(Names):
                 self.solver.flow(
                     self.expression(parameter.default), function.parameters[parameter.name.value]
                 )
+                if is_switch(function.node, parameter):
+                    turned = Const(True, parameter.default)
+                    self.solver.add(function.parameters[parameter.name.value], [turned])
             if parameter.annotation is not None:
                 self.annotation(parameter.annotation.annotation)
 

@@ -19,6 +19,20 @@ from .modules import walk
 _STREAM = "stream"
 
 
+def is_switch(function: cst.CSTNode, parameter: cst.Param) -> bool:
+    """Whether ``stream=False`` of a function can be turned on: its body asks for it, so it is made for both.
+
+    That nobody does so yet says nothing about the code for it, which reads the chunks of a stream.
+    """
+    name, default = parameter.name.value, parameter.default
+    if name != _STREAM or not isinstance(default, cst.Name) or default.value != "False":
+        return False
+    return any(
+        isinstance(node, (cst.If, cst.IfExp)) and isinstance(node.test, cst.Name) and node.test.value == name
+        for node in walk(function)
+    )
+
+
 def flags_of(function: Function) -> tuple[str, ...]:
     """The parameters that ``function`` passes on as ``stream=``; none if it calls itself.
 
