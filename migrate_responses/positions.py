@@ -11,6 +11,8 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 _NEWLINE = re.compile(r"\r\n?|\n")
+# Nobody asks where white space is, and it is half of all nodes.
+_SPACE = frozenset({cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.TrailingWhitespace, cst.Newline})
 
 
 class Positions:
@@ -31,7 +33,7 @@ class Positions:
         self._lines = [0, *(found.end() for found in _NEWLINE.finditer(text))]
 
     def start(self, node: cst.CSTNode) -> tuple[int, int] | None:
-        """Line and column, 1-based; None for a node that is not in the tree."""
+        """Line and column, 1-based; None for a node that is not in the tree, and for white space."""
         return self._place(self._starts.get(id(node)))
 
     def end(self, node: cst.CSTNode) -> tuple[int, int] | None:
@@ -55,10 +57,12 @@ class _Printed(CodegenState):
         self.ends: dict[int, int] = {}
 
     def before_codegen(self, node: cst.CSTNode) -> None:
-        self.starts[id(node)] = len(self.tokens)
+        if type(node) not in _SPACE:
+            self.starts[id(node)] = len(self.tokens)
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        self.ends.setdefault(id(node), len(self.tokens))
+        if type(node) not in _SPACE:
+            self.ends.setdefault(id(node), len(self.tokens))
 
     def pop_trailing_newline(self) -> None:
         pass  # nodes have been noted as ending behind it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import subprocess
 import sys
@@ -105,6 +106,46 @@ def test_the_parser_does_not_check_its_own_nodes_and_edits_do() -> None:
         parse("if")
     with pytest.raises(cst.CSTValidationError):
         cst.Name("")
+
+
+_LITERALS = r"""
+'a'
+"a"
+u'a'
+U"it's"
+''
+""
+'''a"b'''
+r'a\n'
+'a\n'
+b'a'
+Rb'a'
+'\x41'
+0
+00
+7
+1_000
+0x1F
+0b1
+123456789
+999999999999999999999999999999
+1.5
+.5
+5.
+1e5
+1_0.0
+123456789.123456789123456789
+3.141592653589793
+""".split()
+
+
+@pytest.mark.parametrize("text", [*_LITERALS, "'''a\r\nb'''", "'a\\\nb'"])
+def test_literals_are_read_as_python_reads_them(text: str) -> None:
+    """``parsing`` has plain ones read as they stand."""
+    node = cst.parse_expression(text)
+    assert isinstance(node, (cst.SimpleString, cst.Integer, cst.Float))
+    value, expected = node.evaluated_value, ast.literal_eval(text)
+    assert (type(value), value) == (type(expected), expected)
 
 
 def test_nodes_are_equal_if_they_are_the_same() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from ..know.kinds import External
 from ..know.modules import Module
 from .context import Context
 from .type_table import LIST_TYPES, list_replacement, replacement
+
+_WORD = re.compile(r"\w+")
 
 
 def path_of(context: Context, module: Module, node: cst.BaseExpression) -> str | None:
@@ -35,6 +39,14 @@ def _path(context: Context, module: Module, node: cst.BaseExpression) -> str | N
             return f"{head}.{name}" if head is not None else None
         case _:
             return None
+
+
+def may_name(module: Module, node: cst.CSTNode) -> bool:
+    """Whether ``node`` itself can name a type: a text does if it has a word that the module binds."""
+    if isinstance(node, cst.SimpleString):
+        text = node.evaluated_value
+        return isinstance(text, str) and not module.scope.bound.isdisjoint(_WORD.findall(text))
+    return isinstance(node, (cst.Name, cst.Attribute))
 
 
 class Convert(cst.CSTTransformer):
@@ -90,7 +102,7 @@ class Convert(cst.CSTTransformer):
         self, original_node: cst.SimpleString, updated_node: cst.SimpleString
     ) -> cst.BaseExpression:
         text = original_node.evaluated_value
-        if not isinstance(text, str) or not text:
+        if not isinstance(text, str) or not may_name(self._module, original_node):
             return updated_node
         try:
             inner = cst.parse_expression(text)

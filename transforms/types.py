@@ -17,7 +17,7 @@ from ..know.kinds import Bound, Class, DictValue, External, Function, SeqValue, 
 from ..know.modules import Module
 from .context import Context
 from .tested import tested
-from .type_spelling import Convert, path_of
+from .type_spelling import Convert, may_name, path_of
 from .type_table import UNIONS, is_answer
 
 
@@ -209,11 +209,15 @@ class _Types:
     def _is_type(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a type: names, subscripts and unions only."""
         allowed = (cst.Name, cst.Attribute, cst.Subscript, cst.SubscriptElement, cst.Index, cst.SimpleString)
-        spelled = all(
-            isinstance(inner, (*allowed, cst.BinaryOperation, cst.BitOr, cst.List, cst.Element))
-            for inner in syntax.walk(node)
+        found = list(syntax.walk(node))
+        return (
+            all(
+                isinstance(inner, (*allowed, cst.BinaryOperation, cst.BitOr, cst.List, cst.Element))
+                for inner in found
+            )
+            and any(may_name(self.module, inner) for inner in found)
+            and self._converted(node) is not None
         )
-        return spelled and self._converted(node) is not None
 
     def _annotation(self, node: cst.BaseExpression, variables: Iterable[Var | None]) -> None:
         self._mark(node)
