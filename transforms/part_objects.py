@@ -1,4 +1,4 @@
-"""Parts of messages that objects of the project stand for: their dicts are made out of sight.
+"""Parts and messages that objects of the project stand for: their dicts are made out of sight.
 
 A ``TextPart(type="text", text=...)``, a dataclass or model with a field ``type`` that says ``"image_url"``:
 what they are turned into by ``asdict`` or ``model_dump`` cannot be rewritten, so messages that are not
@@ -11,21 +11,22 @@ from collections.abc import Container, Iterator
 
 import libcst as cst
 
-from ..know.kinds import Site
+from ..know.kinds import Class, Site
 from ..know.modules import Module, walk
 from .context import Context
+from .snippets import spells_none
 
 # A part's type -> the key beside it that tells it from other things with a type.
 _PARTS = {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"}
 
 
 def writes_part_objects(context: Context, site: Site) -> bool:
-    """Whether the program of ``site`` makes parts as objects."""
+    """Whether the program of ``site`` makes parts, or messages with tool calls, as objects."""
     known = context.memo.setdefault("part objects", {})
     assert isinstance(known, dict)
     for module in context.project.program(site.module):
         if module not in known:
-            known[module] = any(_parts(module))
+            known[module] = any(_parts(module)) or _makes_messages_of_tools(context, module)
         if known[module]:
             return True
     return False
@@ -41,6 +42,22 @@ def _parts(module: Module) -> Iterator[bool]:
             fields = dict(_fields(node))
             kinds = walk(fields["type"]) if "type" in fields else ()
             yield any(_is_part(value, fields.keys()) for value in kinds)
+
+
+def _makes_messages_of_tools(context: Context, module: Module) -> bool:
+    """``Message(role="tool", content=text, tool_call_id=call_id)`` of a class of the project."""
+    return any(
+        isinstance(call, cst.Call)
+        and any(
+            arg.keyword is not None and arg.keyword.value in _OF_TOOLS and not spells_none(arg.value)
+            for arg in call.args
+        )
+        and any(isinstance(callee, Class) for callee in context.project.values(call.func))
+        for call in module.of(cst.Call)
+    )
+
+
+_OF_TOOLS = frozenset({"tool_calls", "tool_call_id"})
 
 
 def _is_part(value: cst.CSTNode | None, names: Container[str]) -> bool:

@@ -10,7 +10,7 @@ import libcst as cst
 
 from .carriers import Carriers
 from .graph import Var
-from .kinds import Class, Const, DictValue, External, Instance, Invocation, Value
+from .kinds import Class, Const, DictValue, External, Instance, Invocation, Unknown, Value
 from .modules import walk
 
 _FUNCTIONS = frozenset({"dataclasses.asdict", "attr.asdict", "attrs.asdict"})
@@ -20,8 +20,8 @@ _PLAIN = ("builtins.object", "abc.ABC", "typing.Generic")  # bases that bring no
 # Keywords that leave out entries at most; others choose names, or change what is there.
 _LEAVING_OUT = frozenset({"exclude_none", "exclude_unset", "exclude_defaults"})
 # One of these is an argument of a request. An object with one of the others is more than settings.
-_ARGUMENTS = frozenset("max_tokens max_completion_tokens temperature top_p".split())
-_NO_SETTINGS = frozenset("messages role content tools functions type choices usage".split())
+_ARGUMENTS = frozenset("messages max_tokens max_completion_tokens temperature top_p".split())
+_NO_SETTINGS = frozenset("role content tools functions type choices usage".split())
 # What makes a model have other entries than its fields.
 _OTHER_ENTRIES = frozenset(
     "extra alias alias_generator serialization_alias serialize_by_alias computed_field model_serializer"
@@ -65,6 +65,8 @@ class SettingsObjects(Carriers):
             var = Var()
             self.member(value, name, made.node, var)
             self.solver.flow(self.filled_elsewhere(value.type), var)
+            if name == "messages":  # objects among them are made dicts as well
+                self.solver.add(var, [Unknown("what a model is made into", made.node)])
             self.entry(made, self.fresh(Const(name, made.node)), made.node, "dumped", var, made.module)
         self.solver.add(call.result, [made])
         return True
