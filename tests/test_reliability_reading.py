@@ -191,6 +191,9 @@ KEPT = {
     "an annotation of half a pair": lambda text: (
         f'def f(x: "\\ud800", y: "\\0") -> "\\udfff": return x\n{text}'
     ),
+    "a text in a text that is none": lambda text: (
+        f"""def f(x: '"\\\\x"'): return x\ny = ['"\\\\x"', "b'\\x80'"]\n{text}"""
+    ),
     "names that are not ASCII": lambda text: f"caf\xe9 = \u53d8\u91cf = \U0001d4ea = 1\n{text}",
 }
 

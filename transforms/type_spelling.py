@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from ..know.annotations import quoted
 from ..know.kinds import External
 from ..know.modules import Module
 from .context import Context
@@ -101,12 +102,8 @@ class Convert(cst.CSTTransformer):
     def leave_SimpleString(
         self, original_node: cst.SimpleString, updated_node: cst.SimpleString
     ) -> cst.BaseExpression:
-        text = original_node.evaluated_value
-        if not isinstance(text, str) or not may_name(self._module, original_node):
-            return updated_node
-        try:
-            inner = cst.parse_expression(text)
-        except (cst.ParserSyntaxError, ValueError):  # the latter for half of a surrogate pair, or a null byte
+        inner = quoted(original_node) if may_name(self._module, original_node) else None
+        if inner is None:
             return updated_node
         count = len(self.needed)
         result = inner.visit(self)

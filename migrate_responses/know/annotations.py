@@ -22,7 +22,7 @@ def instances_of(
     """The values that stand for an instance of ``annotation``: clients, instances, builtin types."""
     match annotation:
         case cst.SimpleString():
-            inner = _parse(annotation)
+            inner = quoted(annotation)
             if inner is not None:
                 yield from instances_of(project, module, inner, depth)
         case cst.BinaryOperation(operator=cst.BitOr()):
@@ -50,13 +50,12 @@ def instances_of(
             return
 
 
-def _parse(node: cst.SimpleString) -> cst.BaseExpression | None:
-    text = node.evaluated_value
-    if not isinstance(text, str):
-        return None
+def quoted(node: cst.SimpleString) -> cst.BaseExpression | None:
+    """The expression that a text is, if it is one."""
     try:
-        return cst.parse_expression(text)
-    except (cst.ParserSyntaxError, ValueError):  # the latter for half of a surrogate pair, or a null byte
+        text = node.evaluated_value  # of a text in a text, which need not be one that Python reads
+        return cst.parse_expression(text) if isinstance(text, str) and text else None
+    except (cst.ParserSyntaxError, SyntaxError, ValueError):  # or half of a surrogate pair, or a null byte
         return None
 
 
