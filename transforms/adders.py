@@ -98,7 +98,8 @@ def hand_over_calls(
     for handover, answer in made:
         sites = senders | answer.sites
         answer.remove(context, sites)
-        dicts = known.wants_dicts_at(place) and all(site.method == "create" for site in answer.sites)
+        dicts = known.wants_dicts_at(place) or known.are_read_at(place)
+        dicts = dicts and all(site.method == "create" for site in answer.sites)
         apply = _for_each(handover, dicts, _always(renamed(context, answer.root, answer.module)))
         context.edit(handover.line, handover.module, sites, apply, "MR209", key="each")
     return {site for _, answer in made for site in answer.sites}

@@ -343,7 +343,7 @@ def _calls(
         sites = senders | answer.sites
         answer.remove(context, sites)
         root = renamed(context, answer.root, answer.module)
-        dicts = known.wants_dicts_at(place) or answer.is_typed
+        dicts = known.wants_dicts_at(place) or answer.is_typed or known.are_read_at(place)
         dicts = dicts and all(site.method == "create" for site in answer.sites)
         made = output(root, dicts)
         for node in answer.returned:

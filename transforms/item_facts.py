@@ -14,7 +14,21 @@ import libcst as cst
 from ..decide.contents import contents
 from ..decide.copies import sources_of
 from ..know.graph import Var
-from ..know.kinds import Const, DictValue, External, Kind, Place, SeqValue, Shape, Site, Unknown, Value
+from ..know.kinds import (
+    Bound,
+    Const,
+    DictValue,
+    External,
+    Function,
+    Kind,
+    Place,
+    Resource,
+    SeqValue,
+    Shape,
+    Site,
+    Unknown,
+    Value,
+)
 from ..know.modules import Module, parameters
 from .context import WRITES, Context, is_none
 from .plain_answers import plain_answers
@@ -127,6 +141,7 @@ class Facts:
         self._add_to_outside()
         self.plain: set[Site] = set()  # whose answers go into a history as plain messages
         self.plain = self._plain_answers()
+        self._read: dict[SeqValue, bool] = {}
         self.forms = {message: form_of(message) for message in self.messages}
         self._forms_of: dict[Var, frozenset[Form]] = {}
         self.multiple = dict.fromkeys(m for m, form in self.forms.items() if form is Form.CALLS)
@@ -271,6 +286,33 @@ class Facts:
     def wants_dicts_at(self, place: Place) -> bool:
         """Whether one of the lists that something is put into at ``place`` wants dicts."""
         return any(map(self.wants_dicts, self._lists.get(place.node, ())))
+
+    def are_read_at(self, place: Place) -> bool:
+        """Whether a list that something is put into at ``place`` is used for more than being sent."""
+        return any(map(self._is_read, self._lists.get(place.node, (None,))))
+
+    def _is_read(self, sequence: SeqValue | None) -> bool:
+        if sequence is None:
+            return True
+        known = self._read
+        if sequence not in known:
+            holders = self.context.holders(sequence)
+            known[sequence] = not all(self._is_only_sent(node, module) for node, module in holders)
+        return known[sequence]
+
+    def _is_only_sent(self, node: cst.CSTNode, module: Module) -> bool:
+        match module.parents.get(node):
+            case cst.Assign() | cst.AssignTarget() | cst.AnnAssign() | cst.Param() | cst.NamedExpr():
+                return True
+            case cst.Attribute(attr=cst.Name(value="append" | "extend" | "insert" | "clear")) as method:
+                return isinstance(module.parents.get(method), cst.Call)
+            case cst.Arg(star="") as arg:
+                call = module.parents.get(arg)
+                callees = self.context.project.values(call.func) if isinstance(call, cst.Call) else []
+                followed = all(isinstance(callee, (Function, Bound, Resource)) for callee in callees)
+                return bool(callees) and followed
+            case _:
+                return False
 
     @cached_property
     def _lists(self) -> dict[cst.CSTNode, list[SeqValue | None]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..decide.copies import sources_of
 from ..decide.escapes import Escape, Way
 from ..know.kinds import DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module
@@ -38,6 +39,29 @@ def plan(context: Context) -> None:
             for escape in context.escapes.of(message):
                 if escape.direct and not known.is_added(escape.node, escape.module):
                     _escape(context, escape, known.messages[message])
+
+    _copies(context, known)
+
+
+def _copies(context: Context, known: Facts) -> None:
+    """Copies that are not sent leave as what they were made of would."""
+    lists = {sequence: sites for sequence, sites in known.senders.items() if known.holds_items(sequence)}
+    changed = {
+        message: known.messages[message] for message, form in known.forms.items() if form is not Form.PLAIN
+    }
+    for sequence in context.sequences() if lists else ():
+        if sequence in known.senders:
+            continue
+        held = [sites for value, sites in changed.items() if value in sequence.element.values]
+        made_from = dict.fromkeys(value for var in sequence.derived for value in var.values)
+        held += [lists[value] for value in made_from if isinstance(value, SeqValue) and value in lists]
+        for escape in context.escapes.of(sequence) if held else ():
+            _escape(context, escape, set().union(*held))
+    for copy in context.dicts() if changed else ():
+        held = [changed[message] for message in sources_of(copy) if message in changed]
+        if held and copy not in known.messages:
+            for escape in context.escapes.of(copy):
+                _escape(context, escape, set().union(*held))
 
 
 def is_history_read(context: Context, node: cst.CSTNode) -> bool:
