@@ -264,10 +264,15 @@ def _key_node(node: cst.BaseExpression) -> cst.CSTNode:
 
 def sends_items(context: Context, site: Site) -> bool:
     """Whether the messages of ``site`` can have another shape now: tool calls, their results, parts."""
+    return sends_calls(context, site) or has_parts(context, site)
+
+
+def sends_calls(context: Context, site: Site) -> bool:
+    """Whether there can be tool calls and their results among the messages of ``site``."""
     return (
         context.request(site).passes_tools
         or is_fed(context, site)
-        or any(is_item(message) or _has_parts(message) for message in messages_of(context, site))
+        or any(is_item(message) for message in messages_of(context, site))
     )
 
 

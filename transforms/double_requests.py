@@ -19,10 +19,11 @@ from .context import Context, is_none
 from .double_calls import Calls
 from .double_edits import new_name, new_string
 from .double_functions import Replacements
-from .double_histories import Histories, has_parts, sends_items
+from .double_histories import Histories, has_parts, sends_calls, sends_items
 from .double_kept import Kept
 from .double_listed import listed
 from .double_own import is_own_call
+from .double_parts import Parts, has_answers_with_parts
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
@@ -58,6 +59,7 @@ class Requests:
         self.reshaped = Reshaped(context, module)
         self.kept = Kept(context, module, replacements, self.targets, known)
         self.histories = Histories(module, calls)
+        self.parts = Parts(context, module)
         self._has_routes = has_routes(module)
 
     def plan(self) -> None:
@@ -209,13 +211,22 @@ class Requests:
 
     def _look(self, node: cst.CSTNode) -> None:
         """What is asked of messages among which there are others now."""
-        plain = not any(has_parts(self.context, site) for site in self._at(node))
-        edits = self.histories.asked(node) if plain and isinstance(node, cst.BaseExpression) else None
+        edits = self._asked(node) if isinstance(node, cst.BaseExpression) else None
         if edits is None:
             self._hold(node, "the messages that the test looks at hold tool calls or parts")
         for place, apply in edits or ():
             self.known.add(place)
             self.context.edit(place, self.module, self._at(node), apply, "MR802")
+
+    def _asked(self, node: cst.BaseExpression) -> list[tuple[cst.CSTNode, Apply]] | None:
+        sites = self._at(node)
+        if not any(has_parts(self.context, site) for site in sites):
+            return self.histories.asked(node)
+        if any(sends_calls(self.context, site) for site in sites) or has_answers_with_parts(
+            self.context, sites
+        ):
+            return None
+        return self.parts.asked(node)
 
     def _is_as_ever(self, node: cst.CSTNode, name: str) -> bool:
         """Whether ``"stop" not in request`` asks for what is there, or is not, as it was."""
