@@ -1,4 +1,4 @@
-"""What a double of an answer becomes, and doubles that the SDK reads from a dict (MR802)."""
+"""What a double of an answer becomes, whatever it is made of (MR802)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import External, Kind
+from ..know.kinds import Kind
 from . import double_finish
-from .double_dicts import answer, content_of, ending_of, is_answer, parts_of
-from .double_edits import flat, is_empty, new_name, only, refused
+from .double_edits import flat, is_empty, only, refused
 from .double_forms import Keywords, alike, keywords_of
 from .double_models import details, model, usage
 from .double_streams import event_of
@@ -98,29 +97,6 @@ def _refusal(shapes: Shapes, message: Keywords, maker: cst.Call) -> Keywords | N
         return {}
     calls = message.get("tool_calls")
     return {"output": refused(maker, given)} if calls is None or is_empty(calls) else None
-
-
-def validated(shapes: Shapes, node: cst.Call) -> bool:
-    """``ChatCompletion.model_validate({...})`` and ``ChatCompletion(**{...})``; whether that is ``node``."""
-    if len(node.args) != 1 or node.args[0].star not in ("", "**"):
-        return False
-    given = node.args[0].value
-    made = node.func.value if isinstance(node.func, cst.Attribute) else node.func
-    is_model = any(
-        isinstance(value, External) and value.path.endswith(".ChatCompletion")
-        for value in shapes.context.project.values(made)
-    )
-    if not is_model or not isinstance(made, cst.Name) or not is_answer(given):
-        return False
-    finish, calls = ending_of(given)
-    if finish is not None and shapes.reads_finish and not double_finish.agree(shapes, finish, calls):
-        return False
-    shapes.edit(made, new_name("Response"))
-    shapes.known.add(node)
-    shapes.known.update(parts_of(given))
-    shapes.edit(given, answer(shapes.may_be_none(content_of(given))))
-    shapes.needs(("Response",), node)
-    return True
 
 
 def counted(shapes: Shapes, node: cst.Call) -> None:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
-from .double_edits import FINISH, REASON, USAGE, Edit, is_empty, only
+from ..know.kinds import External
+from . import double_finish
+from .double_edits import FINISH, REASON, USAGE, Edit, is_empty, new_name, only
 from .snippets import entry, expr, key_of
+
+if TYPE_CHECKING:
+    from .double_shapes import Shapes
 
 _RESPONSE = frozenset(
     {"choices", "usage", "id", "model", "created", "object", "service_tier", "system_fingerprint"}
@@ -13,6 +20,64 @@ _RESPONSE = frozenset(
 _CHOICE = frozenset({"message", "index", "finish_reason", "logprobs"})
 _MESSAGE = frozenset({"content", "role", "tool_calls", "refusal", "function_call", "annotations", "audio"})
 _TOKENS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+
+
+def validated(shapes: Shapes, node: cst.Call) -> bool:
+    """``ChatCompletion.model_validate({...})`` and ``ChatCompletion(**{...})``; whether that is ``node``."""
+    made = _validator(shapes, node)
+    given = _display(shapes, node.args[0].value) if made is not None else None
+    if made is None or given is None or not is_answer(given):
+        return False
+    finish, calls = ending_of(given)
+    if finish is not None and shapes.reads_finish and not double_finish.agree(shapes, finish, calls):
+        return False
+    shapes.edit(made, new_name("Response"))
+    shapes.known.add(node)
+    shapes.needs(("Response",), node)
+    if given not in shapes.known:
+        shapes.known.update(parts_of(given))
+        shapes.edit(given, answer(shapes.may_be_none(content_of(given))))
+    return True
+
+
+def _validator(shapes: Shapes, node: cst.CSTNode | None) -> cst.Name | None:
+    """The name of ``ChatCompletion`` in a call that makes one of a dict."""
+    if not isinstance(node, cst.Call) or len(node.args) != 1 or node.args[0].star not in ("", "**"):
+        return None
+    made = node.func.value if isinstance(node.func, cst.Attribute) else node.func
+    is_model = any(
+        isinstance(value, External) and value.path.endswith(".ChatCompletion")
+        for value in shapes.context.project.values(made)
+    )
+    return made if is_model and isinstance(made, cst.Name) else None
+
+
+def _display(shapes: Shapes, given: cst.BaseExpression) -> cst.Dict | None:
+    """The dict that is given, which may be a constant of this file if nothing else is done with it."""
+    if isinstance(given, cst.Dict):
+        return given
+    if not isinstance(given, cst.Name):
+        return None
+    module, found = shapes.module, None
+    for name in module.of(cst.Name):
+        if name.value != given.value:
+            continue
+        match parent := module.parents.get(name):
+            case cst.AssignTarget(target=target) if target is name:
+                assign = module.parents[parent]
+                line = module.parents[assign]
+                if found is not None or module.parents.get(line) is not module.tree:
+                    return None
+                found = assign.value if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+            case cst.Attribute(attr=attr) if attr is name:
+                continue
+            case cst.Arg(value=value) if value is name and _validator(shapes, module.parents.get(parent)):
+                continue
+            case _:
+                return None
+    if any(other is not module and given.value in other.text for other in shapes.context.project.modules):
+        return None
+    return found if isinstance(found, cst.Dict) else None
 
 
 def is_answer(node: cst.BaseExpression) -> bool:

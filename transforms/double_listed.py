@@ -131,6 +131,8 @@ class _Records:
                 return isinstance(whole, cst.Comparison) and isinstance(whole.left, cst.SimpleString)
             case cst.Arg() if _name_called(self._parents.get(parent)) == "len":
                 return False
+            case cst.Arg(star="") if (uses := self._targets.helpers.uses(parent)) is not None:
+                return all(self.is_keyed(use) for use in uses)
             case _:
                 return self._is_harmless(node, parent)
 

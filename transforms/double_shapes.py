@@ -15,7 +15,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
-from . import double_answers, double_chunks, double_names, double_routes, double_specs
+from . import double_answers, double_chunks, double_dicts, double_names, double_routes, double_specs
 from .context import Context
 from .double_attributes import Attributes
 from .double_calls import Calls
@@ -153,7 +153,7 @@ class Shapes:
         return None
 
     def _call(self, node: cst.Call) -> None:
-        if double_answers.validated(self, node):
+        if double_dicts.validated(self, node):
             return
         path = self.maker(node)
         if path is None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from functools import cached_property
 
 import libcst as cst
 
 from ..decide.doubles import is_patcher
 from ..know import modules as syntax
 from ..know.modules import Module
+from .double_helpers import Helpers
 
 # What a test may ask of a request, and how the argument is called now.
 RENAMED = {
@@ -41,6 +43,7 @@ class Targets:
     def __init__(self, module: Module, known: Collection[cst.CSTNode]) -> None:
         self._module = module
         self._known = known
+        self.helpers = Helpers(module)
         self._origins: dict[cst.CSTNode, list[cst.BaseExpression]] = {}
 
     def is_api(self, node: cst.BaseExpression, depth: int = _DEPTH) -> bool | None:
@@ -57,6 +60,9 @@ class Targets:
             case cst.Name() | cst.Attribute():
                 found = [self._binds(origin, depth) for origin in self.origins(node)]
                 if any(found):
+                    return True
+                given = self.helpers.passed(node) if isinstance(node, cst.Name) and depth else []
+                if given and all(self.is_api(value, depth - 1) for value in given):
                     return True
                 if found and all(answer is False for answer in found):
                     return False
@@ -87,6 +93,9 @@ class Targets:
                 found = self.recorded(origin, depth - 1)
                 if found[0]:
                     return found
+            given = {self.recorded(value, depth - 1) for value in self.helpers.passed(current)}
+            if any(is_recorded for is_recorded, _ in given):
+                return given.pop() if len(given) == 1 else (True, None)
         return False, None
 
     def origins(self, node: cst.BaseExpression) -> list[cst.BaseExpression]:
@@ -107,6 +116,7 @@ class Targets:
         while scope is not None:
             yield from self._assigned(node.value, scope)
             yield from self._decorated(node.value, scope)
+            yield from self._handed(node.value, scope)
             scope = self._module.function(scope)
         yield from self._at_top(node.value)
 
@@ -156,6 +166,32 @@ class Targets:
             if parameter == name:
                 yield patch
 
+    def _handed(self, name: str, scope: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+        """What a fixture of this file gives to the parameter ``name``."""
+        if not isinstance(scope, cst.FunctionDef):
+            return
+        if name not in {parameter.name.value for parameter in syntax.parameters(scope.params)}:
+            return
+        for fixture in self._fixtures.get(name, ()):
+            for node in syntax.walk(fixture) if fixture is not scope else ():
+                match node:
+                    case cst.Yield(value=cst.BaseExpression() as value):
+                        yield value
+                    case cst.Return(value=cst.BaseExpression() as value):
+                        if self._module.function(node) is fixture:
+                            yield value
+                    case _:
+                        continue
+
+    @cached_property
+    def _fixtures(self) -> dict[str, list[cst.FunctionDef]]:
+        """The fixtures of pytest that stand in this file."""
+        found: dict[str, list[cst.FunctionDef]] = {}
+        for function in self._module.of(cst.FunctionDef):
+            if any(_makes_fixture(decorator.decorator) for decorator in function.decorators):
+                found.setdefault(function.name.value, []).append(function)
+        return found
+
     def _at_top(self, name: str) -> Iterator[cst.BaseExpression]:
         for line in self._module.tree.body:
             for node in line.body if isinstance(line, cst.SimpleStatementLine) else ():
@@ -163,6 +199,15 @@ class Targets:
                     _names(target.target, name, is_attribute=False) for target in node.targets
                 ):
                     yield node.value
+
+
+def _makes_fixture(node: cst.BaseExpression) -> bool:
+    """``pytest.fixture`` and ``fixture(autouse=True)``, without a name of its own."""
+    if isinstance(node, cst.Call):
+        if any(arg.keyword is not None and arg.keyword.value == "name" for arg in node.args):
+            return False
+        node = node.func
+    return syntax.dotted(node).rpartition(".")[2] in ("fixture", "yield_fixture")
 
 
 def _gives_itself(patch: cst.BaseExpression) -> bool:
