@@ -132,7 +132,7 @@ class Facts:
         self.senders: dict[SeqValue, set[Site]] = {}  # who sends the list, or what it becomes part of
         self.outside: dict[Value, set[Site]] = {}  # lists made elsewhere, such as a parameter
         self.messages: dict[DictValue, set[Site]] = {}
-        self._added: list[tuple[set[Site], Place]] = []  # what is appended to lists made elsewhere
+        self.added: list[tuple[set[Site], Place]] = []  # what is appended to lists made elsewhere
         for site in context.sites:
             for sequence in sequences_of(context, site):
                 self._send(sequence, {site})
@@ -211,7 +211,7 @@ class Facts:
             sites = self._sites_of(func.value)
             if sites and func.attr.value in ("append", "insert"):
                 var = call.arguments[-1].var
-                self._added.append((sites, Place(func.attr.value, call.node, call.module, var)))
+                self.added.append((sites, Place(func.attr.value, call.node, call.module, var)))
                 self._hold(var, sites)
             elif sites and func.attr.value == "extend":
                 self._send_all(call.arguments[0].var, sites)
@@ -251,7 +251,7 @@ class Facts:
             for place in sequence.places:
                 if place.var is not None and place.how in ("append", "insert", "literal", "comprehension"):
                     yield sequence, sites, place
-        for sites, place in self._added:
+        for sites, place in self.added:
             yield None, sites, place
 
     def bonds(self) -> Iterator[set[Site]]:

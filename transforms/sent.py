@@ -137,17 +137,25 @@ _SPELLED = (
 _PART_TYPES = frozenset({"image_url", "input_audio", "file", "tool_use", "tool_result"})
 
 
+# What the message of an answer has, and no message that is sent may have.
+_OF_ANSWERS = ("refusal", "annotations", "audio", "parsed")
+
+
 def is_item(value: DictValue) -> bool:
-    """Whether a dict is a tool message, an assistant message with calls, or a part that is not text."""
-    if any(
-        place.how in WRITES for key in ("tool_calls", "tool_call_id") for place in value.places.get(key, ())
-    ):
+    """Whether a dict is a tool message, one with calls or with more keys, or a part that is not text."""
+    if _writes(value, "tool_calls") or _writes(value, "tool_call_id"):
+        return True
+    if _writes(value, "role") and any(_writes(value, key) for key in _OF_ANSWERS):
         return True
     found = constants(value.fields.get("role")) or []
     if any(role in ("tool", "function") for role in found):
         return True
     types = constants(value.fields.get("type")) or []
     return any(kind in _PART_TYPES for kind in types)
+
+
+def _writes(value: DictValue, key: str) -> bool:
+    return any(place.how in WRITES for place in value.places.get(key, ()))
 
 
 def owners(context: Context, value: DictValue) -> Iterable[Site]:

@@ -77,6 +77,7 @@ _LEAVING = (
     cst.Yield,
     cst.FormattedStringExpression,
     cst.Assign,
+    cst.AugAssign,
     cst.BinaryOperation,
     cst.Attribute,
 )
@@ -291,6 +292,9 @@ class Escapes:
                 case cst.Assign():
                     for target in node.targets:
                         self._store(target.target, node.value, module)
+                case cst.AugAssign(target=target, value=value):
+                    self._store(target, value, module)
+                    self._operate(target, value, module)
                 case cst.Attribute(value=owner, attr=cst.Name(value="__dict__")):
                     if not is_updated(node, module) and owner in self._project.vars:
                         self._open(self._project.vars[owner], "`__dict__`", node, module)
@@ -298,6 +302,8 @@ class Escapes:
                     whole = self._is_displayed(node, module) and not _names_keys(text)
                     way = Way.DISPLAY if whole else Way.TEXT
                     self._note(self._project.vars.get(value), way, "a format string", value, module)
+                case cst.BinaryOperation(left=left, right=right):
+                    self._operate(left, right, module)
                 case _:
                     continue
         if module.is_notebook:
@@ -334,6 +340,11 @@ class Escapes:
             for module in self._project.modules
             if function.name in module.scope.bound
         )
+
+    def _operate(self, owner: cst.BaseExpression, value: cst.BaseExpression, module: Module) -> None:
+        """``history += [message]``, ``history << message``: what an object's operators do is not followed."""
+        if any(isinstance(found, Instance) for found in self._project.values(owner)):
+            self._note(self._project.vars.get(value), Way.STORE, _text(owner, module), value, module)
 
     def _store(self, target: cst.BaseExpression, value: cst.BaseExpression, module: Module) -> None:
         if not isinstance(target, (cst.Attribute, cst.Subscript)):

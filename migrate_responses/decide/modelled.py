@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Bound, External, Function, Instance, Unknown, Value
+from ..know.kinds import Bound, Class, External, Function, Instance, Unknown, Value
 
 # Callees that only show or test their arguments.
 DISPLAY = tuple(
@@ -62,12 +62,24 @@ def is_not_followed(owner: Value, target: cst.Attribute | cst.Subscript) -> bool
             return True
         case External(path=path):
             return not is_state(path)
-        case Instance():  # the entries of a dict of one's own class
-            return isinstance(target, cst.Subscript)
+        case Instance(type=cls):  # the entries of a dict of one's own class
+            return isinstance(target, cst.Subscript) or (target.attr.value == "data" and _is_user_made(cls))
         case Function() | Bound():
             return True
         case _:
             return False
+
+
+def _is_user_made(cls: Class) -> bool:
+    """Whether ``cls`` is a ``UserList`` or its like, which shows what it holds as ``data``."""
+    bases = [value for base in cls.bases for value in base.values]
+    return any(
+        _is_user_made(value)
+        if isinstance(value, Class)
+        else isinstance(value, External) and value.path.startswith("collections.User")
+        for value in bases
+        if value is not cls
+    )
 
 
 def is_state(path: str) -> bool:
