@@ -6,17 +6,81 @@ event stands for either. What counts below a test for truth counts the same as b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeGuard
 
 import libcst as cst
 
-from ..know.kinds import Kind
+from ..know.kinds import Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module, walk
 from .context import Context
+
+_Lets = Callable[[Context, cst.BaseExpression, bool], bool | None]
 
 
 def plan(context: Context) -> None:
     """Ask before a count of chunks becomes one of texts."""
+    _in_loops(context)
+    emitting = set(_emitting(context))
+    for sequence in context.sequences() if emitting else ():
+        sites = {value.site for value in _elements(sequence) if _is_delta(value)} & emitting
+        for node, module in context.holders(sequence) if sites else ():
+            for place in _counted(context, node, module):
+                detail = (
+                    f"`{context.source(place, module)}` counts texts, and the empty ones of the first and the"
+                    " last chunk do not come any more"
+                )
+                context.unsafe(place, module, sites, "MR404", detail)
+
+
+def _emitting(context: Context) -> Iterator[Site]:
+    """The streams of which empty texts, too, are handed on to whoever asks for the next one."""
+    for module in context.project.modules:
+        for loop in module.of(cst.For, cst.CompFor):
+            assert isinstance(loop, (cst.For, cst.CompFor))
+            sites = {shape.site for shape in context.project.shapes(loop.iter) if shape.kind is Kind.STREAM}
+            whole: cst.CSTNode = loop if isinstance(loop, cst.For) else module.parents[loop]
+            for node in walk(whole) if sites else ():
+                given = node.value if isinstance(node, cst.Yield) else getattr(node, "elt", None)
+                if not isinstance(given, cst.BaseExpression) or not _is_text(context, given):
+                    continue
+                if _nearest(context, given, loop, module, _lets) is not False:
+                    yield from sites
+
+
+def _elements(sequence: SeqValue) -> Iterator[Value]:
+    seen: set[SeqValue] = set()
+    stack = [sequence]
+    while stack:
+        current = stack.pop()
+        if current not in seen:
+            seen.add(current)
+            yield from current.element.values
+            stack += [value for var in current.derived for value in var.values if isinstance(value, SeqValue)]
+
+
+def _is_delta(value: Value) -> TypeGuard[Shape]:
+    return isinstance(value, Shape) and value.kind is Kind.DELTA_TEXT
+
+
+def _counted(context: Context, node: cst.CSTNode, module: Module) -> Iterator[cst.CSTNode]:
+    """Where it shows how many texts the sequence at ``node`` gives."""
+    parent = module.parents.get(node)
+    call = module.parents.get(parent) if isinstance(parent, cst.Arg) else None
+    match call:
+        case cst.Call(func=cst.Name(value="len" | "enumerate" | "next" | "anext" | "zip")):
+            yield call
+        case _ if isinstance(parent, cst.For) and parent.iter is node:
+            yield from (one for one in _counts(parent) if _takes_all(context, one, parent, module))
+        case _:
+            return
+
+
+def _takes_all(context: Context, count: cst.CSTNode, loop: cst.For, module: Module) -> bool:
+    return _nearest(context, count, loop, module, _lets) is not False
+
+
+def _in_loops(context: Context) -> None:
     for module in context.project.modules:
         for node in module.of(cst.For):
             sites = {shape.site for shape in context.project.shapes(node.iter) if shape.kind is Kind.STREAM}
@@ -38,24 +102,36 @@ def _counts(loop: cst.For) -> Iterator[cst.AugAssign]:
                 continue
 
 
-def _takes_empty(context: Context, count: cst.CSTNode, loop: cst.For, module: Module) -> bool:
+def _takes_empty(context: Context, count: cst.CSTNode, loop: cst.CSTNode, module: Module) -> bool:
     """Whether the nearest test of a text on the way to ``count`` lets one through that is empty or None."""
-    below = count
-    for parent in module.ancestors(count):
-        if isinstance(parent, cst.If) and below is not parent.test:
-            lets = _lets(context, parent.test, below is parent.body)
-            if lets is not None:
-                return lets
+    return _nearest(context, count, loop, module, _lets) or False
+
+
+def lets_none(context: Context, node: cst.CSTNode, loop: cst.CSTNode, module: Module) -> bool:
+    """Whether no test of a text on the way from ``loop`` to ``node`` keeps None out."""
+    return _nearest(context, node, loop, module, _lets_none) is not False
+
+
+def _nearest(
+    context: Context, node: cst.CSTNode, loop: cst.CSTNode, module: Module, lets: _Lets
+) -> bool | None:
+    """What the nearest test of a text on the way from ``loop`` to ``node`` lets through, if there is one."""
+    below = node
+    for parent in module.ancestors(node):
+        found = None
+        if isinstance(parent, (cst.If, cst.IfExp)) and below is not parent.test:
+            found = lets(context, parent.test, below is parent.body)
         elif isinstance(parent, cst.IndentedBlock) and isinstance(below, cst.BaseStatement):
             above = parent.body[: parent.body.index(below)]
-            for guard in (node for node in reversed(above) if isinstance(node, cst.If)):
-                lets = _lets(context, guard.test, False) if _skips(guard) else None
-                if lets is not None:
-                    return lets
-        if parent is loop:
-            return False
+            for guard in (item for item in reversed(above) if isinstance(item, cst.If)):
+                found = lets(context, guard.test, False) if found is None and _skips(guard) else found
+        elif isinstance(parent, (cst.GeneratorExp, cst.ListComp, cst.SetComp)):
+            for condition in parent.for_in.ifs:
+                found = lets(context, condition.test, True) if found is None else found
+        if found is not None or parent is loop:
+            return found
         below = parent
-    return False
+    return None
 
 
 def _skips(node: cst.If) -> bool:
@@ -73,6 +149,23 @@ def _lets(context: Context, test: cst.BaseExpression, true: bool) -> bool | None
             return True if _is_text(context, left) else None
         case cst.BooleanOperation(operator=cst.And(), left=left, right=right) if true:
             found = [_lets(context, part, True) for part in (left, right)]
+            return None if found == [None, None] else False not in found
+        case _ if _is_text(context, test):
+            return not true
+        case _:
+            return None
+
+
+def _lets_none(context: Context, test: cst.BaseExpression, true: bool) -> bool | None:
+    """Whether None passes where ``test`` is true (or false); None if it asks for no text."""
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            return _lets_none(context, inner, not true)
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator=operator)]):
+            negative = isinstance(operator, (cst.IsNot, cst.NotEqual))
+            return (negative is not true) if _is_text(context, left) else None
+        case cst.BooleanOperation(operator=cst.And(), left=left, right=right) if true:
+            found = [_lets_none(context, part, True) for part in (left, right)]
             return None if found == [None, None] else False not in found
         case _ if _is_text(context, test):
             return not true
