@@ -24,6 +24,7 @@ from .double_kept import Kept
 from .double_listed import listed
 from .double_own import is_own_call
 from .double_parts import Parts, has_answers_with_parts
+from .double_positional import is_positional
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets
@@ -117,7 +118,9 @@ class Requests:
 
     def _whole(self, node: cst.CSTNode, request: cst.BaseExpression, other: cst.BaseExpression) -> None:
         """``create.call_args.kwargs == {...}``: the other side has the new names."""
-        if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)) or _is_positional(request):
+        if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)):
+            return
+        if is_positional(self.module, request):
             return
         if self.replacements.are_requests(request) or self.kept.are_requests(request):
             wholes = [e.value for e in other.elements] if isinstance(other, cst.List) else [other]
@@ -377,21 +380,6 @@ def _is_of_another(node: cst.BaseExpression) -> bool:
         return False
     names = [key_of(element) for element in node.elements]
     return None not in names and not {"messages", "model"} <= set(names)
-
-
-def _is_positional(node: cst.BaseExpression) -> bool:
-    """``call.args[0]``: what the API takes has names, so it is a call of something else."""
-    match node:
-        case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="args"))):
-            return True
-        case cst.Subscript(
-            value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="call_args" | "await_args")))
-        ):
-            return key_asked(node) is None
-        case cst.Attribute(value=value) | cst.Subscript(value=value):  # and what is read of it
-            return _is_positional(value)
-        case _:
-            return False
 
 
 def _is_nothing(node: cst.BaseExpression) -> bool:
