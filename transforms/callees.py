@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import libcst as cst
 
@@ -41,6 +42,10 @@ def replaced_in_test(context: Context, item: Keyword) -> tuple[str, Module] | No
     if item.holder is None or not isinstance(item.holder.node, cst.Param):
         return None
     for callee in _callees(context, item.place):
+        if _is_mock(callee):  # of which nothing tells what it is put in the place of
+            for test in filter(in_tests, context.project.modules):
+                if re.search(rf"\b{item.name}\b", test.text):
+                    return callee.path, test
         function = callee.function if isinstance(callee, Bound) else callee
         if isinstance(function, Function):
             for test in _patches(context).get(function.name, ()):
@@ -97,6 +102,8 @@ def _takes(context: Context, callee: Value, item: Keyword) -> str | None:
         found = callee.members.get("__init__")
         inner = [value for value in found.values if isinstance(value, Function)] if found is not None else []
         return next((name for value in inner if (name := _takes(context, value, item))), None)
+    if _is_mock(callee) and not _mocks_itself(context):
+        return None  # `replaced_in_test` looks at what asks it
     if isinstance(callee, External):
         passes_on = callee.path in models.RUNNERS or callee.path in _PASS_ON
         tail = callee.path.rpartition(".")[2]
@@ -110,4 +117,14 @@ def _takes(context: Context, callee: Value, item: Keyword) -> str | None:
     return function.name if dict_ is not None and not context.senders(dict_) else None
 
 
+def _is_mock(callee: Value) -> TypeGuard[External]:
+    return isinstance(callee, External) and _MOCK.match(callee.path) is not None
+
+
+def _mocks_itself(context: Context) -> bool:
+    """Whether the program makes mocks, besides its tests."""
+    return any("mock" in module.text and not in_tests(module) for module in context.project.modules)
+
+
+_MOCK = re.compile(r"(unittest\.|pytest_)?mock\.")
 _PASS_ON = frozenset({"functools.partial", "threading.Thread"})
