@@ -59,6 +59,7 @@ class Unit:
     node: cst.CSTNode
     reach: Reach
     tag: str = ""
+    passes: bool = False  # `if "x" not in text: continue`, which keeps what is below to itself
     skipped: Reach = frozenset()  # ends of the stream for which a `continue` came before
     guard: Guard | None = None
 
@@ -270,6 +271,7 @@ class Body(Statements):
                 self.hold(unit.node, "asks for several parts of a chunk at once")
             elif len(stained) == 1 and not need.handles:
                 unit.tag = stained[0]
+                unit.passes = isinstance(unit.node, cst.If) and skips(unit.node.body, False)
             elif not need.neutral or polls(self.context, unit.node) or self.is_latch(unit.node):
                 only_text = bool(need.handles) and need.handles <= {On.TEXT}
                 unit.tag = "quiet" if is_quiet_unit(unit.node) else "own" if only_text else "safe"
@@ -284,6 +286,9 @@ class Body(Statements):
                 self.context.unsafe(unit.node, self.module, self.sites, "MR404", detail)
             if unit.tag in WANTS:
                 self.dirty.setdefault(unit.tag, set()).update(writes(unit.node))
+        for number, unit in enumerate(units):
+            if unit.passes and any(below.tag not in (unit.tag, "quiet", "own") for below in units[number:]):
+                unit.tag = "safe"  # asked on every event, as what it keeps from running acts on others
 
     def _read_late(self, unit: Unit, used: set[str]) -> None:
         """A name for the text of a chunk, set on events with text alone: elsewhere it is that of another."""
