@@ -21,6 +21,7 @@ Part = Mapping[str, bytes]
 
 # Below this, in bytes of source, other processes take longer to start than they save.
 _WORTH = 400_000
+_EACH = 1_000  # bytes that a file counts for beside its own: those with little but a call take as long
 # Loaded once, for all processes: the engine, and what keeps them quiet while they start.
 _PRELOADED = ["migrate_responses.quiet", "migrate_responses.run"]
 _MOST = 8  # by default: memory is taken by each
@@ -74,7 +75,7 @@ def _in_turn(
 
 
 def _size(part: Part) -> int:
-    return sum(map(len, part.values()))
+    return sum(len(data) + _EACH for data in part.values())
 
 
 def _at_once(

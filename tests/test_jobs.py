@@ -218,3 +218,10 @@ def test_a_signal_while_processes_start(tmp_path: Path, how: str, moment: str) -
     else:
         expected = (-signal.SIGKILL, "")
     assert (said.returncode, said.stderr) == expected
+
+
+def test_many_small_files_are_worth_other_processes() -> None:
+    few, many = [{f"{n}.py": CALL} for n in range(3)], [{f"{n}.py": CALL} for n in range(500)]
+    assert not jobs._is_worth_it(few, 2)
+    assert jobs._is_worth_it(many, 2)
+    assert not jobs._is_worth_it([{"a.py": CALL * 10_000}, *few], 2)  # one part is nearly all there is

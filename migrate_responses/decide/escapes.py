@@ -105,10 +105,12 @@ class Escapes:
         """Where ``value`` (an object or a shape) leaves the project, alone or inside something."""
         known = self._answers.get(value)
         if known is None:
-            direct = self._noted.get(value, [])
-            own = set(direct)
-            around = [escape for escape in self._around.get(value, ()) if escape not in own]
-            known = [*direct, *map(self._inside, _enough(around, Counter(map(_sort, direct))))]
+            known = self._noted.get(value, [])
+            around = self._around.get(value)
+            if around is not None:
+                own = set(known)
+                others = [escape for escape in around if escape not in own]
+                known = [*known, *map(self._inside, _enough(others, Counter(map(_sort, known))))]
             self._answers[value] = known
         return known
 
