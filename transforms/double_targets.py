@@ -107,38 +107,36 @@ class Targets:
 
     def _bound(self, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         if isinstance(node, cst.Attribute):
-            yield from self._assigned(node.attr.value, self._module.tree, is_attribute=True)
+            yield from self._bindings.get((self._module.tree, node.attr.value, True), ())
             return
         if not isinstance(node, cst.Name):
             return
         yield from self._looped(node)
         scope = self._module.function(node)
         while scope is not None:
-            yield from self._assigned(node.value, scope)
+            yield from self._bindings.get((scope, node.value, False), ())
             yield from self._decorated(node.value, scope)
             yield from self._handed(node.value, scope)
             scope = self._module.function(scope)
-        yield from self._at_top(node.value)
+        yield from self._at_top.get(node.value, ())
 
-    def _assigned(
-        self, name: str, scope: cst.CSTNode, is_attribute: bool = False
-    ) -> Iterator[cst.BaseExpression]:
-        for node in syntax.walk(scope):
-            match node:
-                case cst.Assign(targets=targets, value=value):
-                    if any(_names(target.target, name, is_attribute) for target in targets):
-                        yield value
-                case cst.AnnAssign(target=target, value=cst.BaseExpression() as value):
-                    if _names(target, name, is_attribute):
-                        yield value
-                case cst.WithItem(item=item, asname=cst.AsName(name=target)):
-                    if _names(target, name, is_attribute):
-                        yield item
-                case cst.For(target=target, iter=looped):
-                    if _names(target, name, is_attribute):
-                        yield looped
-                case _:
-                    continue
+    @cached_property
+    def _bindings(self) -> dict[_Name, list[cst.BaseExpression]]:
+        """What each name and attribute is bound to in each function, and in the module as a whole.
+
+        Tests bind the same few names thousands of times, and each is asked about.
+        """
+        found: dict[_Name, list[cst.BaseExpression]] = {}
+        for node in self._module.of(cst.Assign, cst.AnnAssign, cst.WithItem, cst.For):
+            value, targets = _binding(node)
+            if value is None:  # an annotation alone
+                continue
+            names = dict.fromkeys(name for target in targets for name in _names(target))
+            around = [outer for outer in self._module.ancestors(node) if isinstance(outer, _FUNCTIONS)]
+            for scope in (*around, self._module.tree):
+                for name, is_attribute in names:
+                    found.setdefault((scope, name, is_attribute), []).append(value)
+        return found
 
     def _looped(self, node: cst.Name) -> Iterator[cst.BaseExpression]:
         """What a comprehension around ``node`` draws it from."""
@@ -146,7 +144,7 @@ class Targets:
             if isinstance(parent, cst.BaseComp):
                 loop: cst.CompFor | None = getattr(parent, "for_in", None)
                 while loop is not None:
-                    if _names(loop.target, node.value, is_attribute=False):
+                    if (node.value, False) in _names(loop.target):
                         yield loop.iter
                     loop = loop.inner_for_in
 
@@ -192,13 +190,24 @@ class Targets:
                 found.setdefault(function.name.value, []).append(function)
         return found
 
-    def _at_top(self, name: str) -> Iterator[cst.BaseExpression]:
+    @cached_property
+    def _at_top(self) -> dict[str, list[cst.BaseExpression]]:
+        """What names are bound to by assignments that stand in no function, class or condition."""
+        found: dict[str, list[cst.BaseExpression]] = {}
         for line in self._module.tree.body:
             for node in line.body if isinstance(line, cst.SimpleStatementLine) else ():
-                if isinstance(node, cst.Assign) and any(
-                    _names(target.target, name, is_attribute=False) for target in node.targets
-                ):
-                    yield node.value
+                if isinstance(node, cst.Assign):
+                    for name, is_attribute in dict.fromkeys(
+                        n for t in node.targets for n in _names(t.target)
+                    ):
+                        if not is_attribute:
+                            found.setdefault(name, []).append(node.value)
+        return found
+
+
+_FUNCTIONS = (cst.FunctionDef, cst.Lambda)
+# In which function (or the module), a name, and whether it is that of an attribute.
+_Name = tuple[cst.CSTNode, str, bool]
 
 
 def _makes_fixture(node: cst.BaseExpression) -> bool:
@@ -220,7 +229,23 @@ def _gives_itself(patch: cst.BaseExpression) -> bool:
     return len(places) > expected or any(arg.keyword and arg.keyword.value == "new" for arg in patch.args)
 
 
-def _names(target: cst.BaseExpression, name: str, is_attribute: bool) -> bool:
-    if is_attribute:
-        return isinstance(target, cst.Attribute) and target.attr.value == name
-    return not isinstance(target, (cst.Attribute, cst.Subscript)) and name in syntax.target_names(target)
+def _binding(node: cst.CSTNode) -> tuple[cst.BaseExpression | None, list[cst.BaseExpression]]:
+    """What a statement or an item of ``with`` binds, and to what targets."""
+    match node:
+        case cst.Assign(targets=targets, value=value):
+            return value, [target.target for target in targets]
+        case cst.AnnAssign(target=target, value=value):
+            return value, [target]
+        case cst.WithItem(item=item, asname=cst.AsName(name=target)):
+            return item, [target]
+        case cst.For(target=target, iter=looped):
+            return looped, [target]
+        case _:
+            return None, []
+
+
+def _names(target: cst.BaseExpression) -> list[tuple[str, bool]]:
+    """The names, or the attribute, that a target binds; and whether it is an attribute."""
+    if isinstance(target, cst.Attribute):
+        return [(target.attr.value, True)]
+    return [(name, False) for name in syntax.target_names(target)]
