@@ -13,7 +13,8 @@ from ..know.kinds import (
 )
 from ..know.modules import Module, walk
 from .callees import other_taker, replaced_in_test
-from .context import WRITES, Context, Keyword
+from .chosen_keys import is_chosen, rename_chosen
+from .context import WRITES, Context, Keyword, key_node
 from .dumped_settings import never_dumped, one_hides_the_other, renamed_in_dump
 from .folding import has_effect
 from .moved_limits import LIMITS, moving_lines
@@ -50,8 +51,8 @@ def act(context: Context, site: Site, keywords: list[Keyword], action: Action) -
             context.manual(place.node, place.module, [site], "MR119", detail)
         if item.holder is None:
             _place(context, [site], item, action)
-        elif (item.place, action.code) not in context.done:
-            context.done.add((item.place, action.code))
+        elif (item.place, action.code, item.name) not in context.done:
+            context.done.add((item.place, action.code, item.name))
             _place(context, context.senders(item.holder), item, action)
 
 
@@ -102,6 +103,9 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
     if drop and action.code == "MR108" and value is not None and has_effect(context, value):
         detail = f"`{context.source(value, place.module)}` would no longer run"
         context.manual(node, place.module, sites, action.code, detail)
+        return
+    if is_chosen(context, place):
+        rename_chosen(context, sites, item, None if drop or action.wrap else action.name, action.code)
         return
     match place.how:
         case "keyword" if isinstance(node, cst.Arg):
@@ -228,21 +232,3 @@ def rename_key(context: Context, sites: Sequence[Site], place: Place, name: str,
     else:
         detail = f"`{context.source(place.node, place.module)}`: the key is not written there"
         context.manual(place.node, place.module, sites, "MR119", detail)
-
-
-def key_node(place: Place) -> cst.CSTNode | None:
-    """The literal key of an entry: a string, or the Arg that names it."""
-    node = place.node
-    match node:
-        case cst.Arg():
-            return node
-        case cst.DictElement(key=key):
-            return key
-        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
-            return key
-        case cst.Call(args=[first, *_]):
-            return first.value
-        case cst.Comparison(left=left):
-            return left
-        case _:
-            return None

@@ -41,7 +41,7 @@ class Context:
         self.escapes = escapes
         self.plan = plan
         self.settings: Settings = plan.settings
-        self.done: set[tuple[Place, str]] = set()  # entries of shared dicts that have been seen to
+        self.done: set[tuple[Place, str, str]] = set()  # entries of shared dicts that have been seen to
         self._requests: dict[Site, Request] = {}
         self.memo: dict[str, object] = {}  # facts that rules derive once
         self.paths: dict[cst.CSTNode, str | None] = {}  # of names and attributes; see type_spelling.path_of
@@ -262,10 +262,16 @@ class Request:
             if name not in kept and (value, name) not in self._named:
                 self._named.add((value, name))
                 self.keywords.extend(Keyword(name, place, value) for place in places)
-        if value.others and not isinstance(value.node, cst.Param):
-            self.untracked.append((value.others[0].node, "a key is computed"))
+        computed = [place for place in value.others if not self._is_chosen(place)]
+        if computed and not isinstance(value.node, cst.Param):
+            self.untracked.append((computed[0].node, "a key is computed"))
         for merged in value.merged:
             self._splat(merged, node, kept | held_back(value, merged))
+
+    def _is_chosen(self, place: Place) -> bool:
+        """Whether the key at ``place`` is one of several names that are all known."""
+        key = key_node(place)
+        return key is not None and bool(chosen_names(self._project.vars.get(key)))
 
     def named(self, *names: str) -> list[Keyword]:
         """The places that write one of the arguments ``names`` (or mention it)."""
@@ -314,6 +320,30 @@ def _passes_nothing(var: Var) -> bool:
 
 
 WRITES = frozenset({"keyword", "literal", "store", "setdefault", "dumped"})
+
+
+def key_node(place: Place) -> cst.CSTNode | None:
+    """What names an entry: a string, or the Arg."""
+    node = place.node
+    match node:
+        case cst.Arg():
+            return node
+        case cst.DictElement(key=key):
+            return key
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+            return key
+        case cst.Call(args=[first, *_]):
+            return first.value
+        case cst.Comparison(left=left):
+            return left
+        case _:
+            return None
+
+
+def chosen_names(var: Var | None) -> list[str]:
+    """The texts that ``var`` can be; none if it can be anything else."""
+    names = constants(var) or []
+    return [name for name in names if isinstance(name, str)] if all(isinstance(n, str) for n in names) else []
 
 
 def is_none(var: Var | None) -> bool:

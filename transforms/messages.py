@@ -22,6 +22,7 @@ from ..know.kinds import (
 from ..know.modules import Module
 from .actions import Action, act
 from .built_up import names_result
+from .chosen_keys import is_chosen
 from .context import WRITES, Context, Keyword, is_none
 from .instructions import hoist_local, inline, local_list
 from .named_messages import LEAVE_OUT, is_poured, origin_of_names
@@ -93,6 +94,10 @@ def _message(context: Context, site: Site, message: DictValue) -> None:
     for key, places in message.places.items():
         for place in places:
             if place.how not in ("literal", "keyword", "store", "setdefault"):
+                continue
+            if key in _NULLABLE_KEYS and is_chosen(context, place):
+                detail = f"`{context.source(place.node, place.module)}` is also for other keys than `{key}`"
+                context.manual(place.node, place.module, [site], "MR206", detail)
                 continue
             if key in _NULLABLE_KEYS and is_none(place.var):
                 _drop_key(context, site, place.node, place.module)

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..know import models
 from ..know.kinds import Const, DictValue, External, Place, SeqValue, Unknown, Value
+from .chosen_keys import values_of
 from .context import WRITES, Context, Request, constants
 from .snippets import is_omitted, spells_none
 
@@ -33,8 +34,8 @@ class Parameter:
         """What it can be."""
         found: dict[Value, None] = {}
         for place in self.places:
-            if place.how in WRITES and place.var is not None:
-                found.update(dict.fromkeys(place.var.values))
+            if place.how in WRITES:
+                found.update(dict.fromkeys(values_of(self.context, place, self.name)))
         return list(found)
 
     @property

@@ -15,8 +15,7 @@ from ..know.heap import is_text
 from ..know.kinds import Const, DictValue, External, Instance, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module
 from . import part_reads
-from .actions import key_node
-from .context import WRITES, Context, constants
+from .context import WRITES, Context, constants, key_node
 from .listing import append
 from .part_reads import renamed
 from .sent import messages_of, roles

@@ -37,6 +37,7 @@ class Heap(ABC):
         self.sent: dict[SeqValue, Var] = {}  # what is sent into a generator
         self.patterns: list[tuple[cst.CSTNode, Module, Var]] = []  # of match statements, with what they meet
         self.unread: list[tuple[DictValue, Var, Var]] = []  # reads under keys of which nothing is known
+        self.unkeyed: list[tuple[DictValue, Var, Var]] = []  # entries under such keys, so far
         self._awaiting: dict[DictValue, list[Callable[[DictValue], None]]] = {}  # what is poured into them
         self._seats: dict[SeqValue, list[Var]] = {}  # what was read by position
         self._shifted: set[SeqValue] = set()  # whose positions say nothing any more
@@ -120,7 +121,7 @@ class Heap(ABC):
         if not key.values:
             owner.others.append(place)
             if value is not None:
-                self.solver.flow(value, owner.unkeyed)
+                self.unkeyed.append((owner, key, value))
         seen: set[object] = set()
 
         def on(found: Value) -> None:

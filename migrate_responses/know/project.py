@@ -129,6 +129,11 @@ class Project(Definitions):
                 function.escaped = True
                 self.solver.flow(decorated, result)
                 changed = True
+        for owner, key, value in self.unkeyed:
+            if not key.values and (owner.unkeyed, value) not in self._opened:
+                self._opened.add((owner.unkeyed, value))
+                self.solver.flow(value, owner.unkeyed)
+                changed = True
         for owner, key, result in self.unread:
             if not key.values and (owner.everything, result) not in self._opened:
                 self._opened.add((owner.everything, result))
