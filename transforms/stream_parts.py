@@ -167,6 +167,17 @@ def skips(body: cst.BaseSuite, function: bool) -> bool:
     return True
 
 
+def skips_to_next(line: cst.CSTNode, function: bool) -> bool:
+    """Whether a line is ``continue`` alone (in a function: a bare ``return``)."""
+    match line:
+        case cst.SimpleStatementLine(body=[cst.Continue()]):
+            return not function
+        case cst.SimpleStatementLine(body=[cst.Return(value=None)]):
+            return function
+        case _:
+            return False
+
+
 def _is_empty(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.SimpleString):
         return node.evaluated_value == ""

@@ -9,7 +9,7 @@ import libcst as cst
 from ..know.kinds import Kind
 from ..know.modules import children, walk
 from .stream_need import WANTS, Need, expressions, is_quiet
-from .stream_parts import SAME, On, Reach, event_test, leaves, skips
+from .stream_parts import SAME, On, Reach, event_test, leaves, skips, skips_to_next
 from .stream_tests import Tests
 
 
@@ -55,8 +55,35 @@ class Survey(Tests):
             return Branch("nothing", after=reach if passes else reach - pos)
         passes = node.orelse is not None and skips(node.body, self.region.is_function)
         if not passes and not self._one_test(pos) and self._one_test(neg):
-            return Branch("apart", body=reach - neg, orelse=neg, after=reach)
+            return self._apart(node, reach, neg)
         return Branch("whole")
+
+    def _apart(self, node: cst.If, reach: Reach, neg: Reach) -> Branch:
+        """The statements of the branches side by side, each under the test for what it handles itself.
+
+        A last ``continue`` keeps what is below to the other branch, which its own test does then.
+        """
+        last = node.body.body[-1] if isinstance(node.body, cst.IndentedBlock) else None
+        goes_on = node.orelse is None and last is not None and skips_to_next(last, self.region.is_function)
+        others = [line for line in node.body.body if not (goes_on and line is last)]
+        if any(self._strays(line) for line in others):
+            return Branch("whole")
+        if goes_on and last is not None:
+            self.needless.add(last)
+        after = neg | (reach & {On.OTHER}) if goes_on else reach
+        return Branch("apart", body=reach - neg, orelse=neg, after=after)
+
+    def _strays(self, node: cst.CSTNode) -> bool:
+        """Whether a jump in ``node`` would run whatever the event says."""
+        match node:
+            case cst.Continue() | cst.Break() | cst.Return() | cst.Raise():
+                return True
+            case cst.If(test=test) if self.involves(test) and self.region.pure(test) is not None:
+                return node.orelse is not None and self._strays(node.orelse)
+            case cst.For() | cst.While() | cst.FunctionDef() | cst.ClassDef() | cst.BaseExpression():
+                return False
+            case _:
+                return any(map(self._strays, children(node)))
 
     def _one_test(self, wanted: Reach) -> bool:
         rest = wanted - {On.FIRST} if On.TEXT in wanted else wanted

@@ -105,7 +105,7 @@ def _hears(region: Region, node: cst.Try, handler: cst.ExceptHandler) -> bool:
 def _reads_part(region: Region, body: cst.CSTNode) -> bool:
     """Whether a text is read, or a choice of a chunk that may have none."""
     kinds = {region.kind(inner) for inner in walk(body) if isinstance(inner, cst.BaseExpression)}
-    if Kind.DELTA_TEXT in kinds:
+    if kinds & {Kind.DELTA_TEXT, Kind.DELTA_CALL}:
         return True
     return Kind.CHUNK_CHOICE in kinds and On.USAGE in region.everything
 
