@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -100,10 +101,11 @@ class Calls(Binding):
     def call_external(self, callee: External, call: Invocation) -> None:
         """Something from outside the project is called at ``call``."""
 
-    def hand_out(self, call: Invocation) -> None:
-        """Functions among the arguments may be called by whoever got them."""
+    def hand_out(self, call: Invocation, but: Sequence[Argument] = ()) -> None:
+        """Functions among the arguments, ``but`` for some, may be called by whoever got them."""
         for argument in call.arguments:
-            self.solver.watch(argument.var, _mark_escaped)
+            if argument not in but:
+                self.solver.watch(argument.var, _mark_escaped)
 
     # -- project functions and classes ---------------------------------------------------
 

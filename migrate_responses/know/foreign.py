@@ -288,8 +288,12 @@ class Foreign(SettingsObjects):
         if not models.is_transparent(path):
             self.hand_out(call)
         elif path not in models.METADATA:  # retry(f) called like a function: still f
-            for argument in call.arguments[:1]:
+            wrapped = [
+                argument for argument in call.arguments[:1] if models.is_wrapped(path, argument.keyword)
+            ]
+            for argument in wrapped:
                 self.solver.flow_if(argument.var, call.result, _is_callable)
+            self.hand_out(call, wrapped)  # retry_if_result(f) calls f
 
     def _make_client(self, path: str, call: Invocation) -> None:
         client = self.clients.get(call.node)

@@ -261,6 +261,12 @@ def is_transparent(path: str) -> bool:
     return path.startswith(TRANSPARENT_DECORATORS)
 
 
+def is_wrapped(path: str, keyword: str | None) -> bool:
+    """Whether what ``path`` gives calls the function it gets so, rather than asks it about results and errors."""
+    asks = path.rpartition(".")[2].startswith(("retry_if_", "retry_unless_", "stop_", "wait_"))
+    return not asks and keyword in (None, "fn", "f", "func", "function")
+
+
 # They put their second argument into the list that is the first; those of heaps give one out, too.
 PUTS = frozenset(
     {
