@@ -262,7 +262,7 @@ def is_transparent(path: str) -> bool:
 
 
 def is_wrapped(path: str, keyword: str | None) -> bool:
-    """Whether what ``path`` gives calls the function it gets so, rather than asks it about results and errors."""
+    """Whether ``path`` wraps the function it gets so, rather than asks it about results and errors."""
     asks = path.rpartition(".")[2].startswith(("retry_if_", "retry_unless_", "stop_", "wait_"))
     return not asks and keyword in (None, "fn", "f", "func", "function")
 
