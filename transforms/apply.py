@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import libcst as cst
 
@@ -26,6 +27,9 @@ def apply(module: Module, edits: Sequence[Edit]) -> cst.Module:
     return result
 
 
+_Line = TypeVar("_Line", cst.SimpleStatementLine, cst.SimpleStatementSuite)
+
+
 class _Applier(cst.CSTTransformer):
     def __init__(self, edits: dict[cst.CSTNode, list[Edit]], touched: set[cst.CSTNode]) -> None:
         super().__init__()
@@ -44,6 +48,10 @@ class _Applier(cst.CSTTransformer):
         if isinstance(original_node, HOLDERS) and self._has_lost(original_node):
             assert isinstance(updated_node, type(original_node))
             updated_node = tidied(original_node, updated_node, self._became)
+        if isinstance(updated_node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)) and self._has_lost(
+            original_node
+        ):
+            updated_node = _ended(updated_node)
         if isinstance(updated_node, cst.FormattedStringExpression):
             assert isinstance(original_node, cst.FormattedStringExpression)
             return _labelled(original_node, updated_node)
@@ -61,6 +69,14 @@ class _Applier(cst.CSTTransformer):
     def _has_lost(self, node: cst.CSTNode) -> bool:
         """Whether an item of a call or display is gone."""
         return any(self._became.get(child) == 0 for child in children(node))
+
+
+def _ended(line: _Line) -> _Line:
+    """``line`` without the semicolon that stood before a statement which is gone."""
+    if not line.body or not isinstance(line.body[-1].semicolon, cst.Semicolon):
+        return line
+    last = line.body[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+    return line.with_changes(body=[*line.body[:-1], last])
 
 
 def _labelled(

@@ -25,6 +25,12 @@ REASON = {"length": "max_output_tokens", "content_filter": "content_filter"}
 DROPPED = frozenset({"role", "index", "object", "logprobs", "function_call", "refusal", "system_fingerprint"})
 
 
+def whole(module: Module, small: cst.CSTNode) -> cst.CSTNode:
+    """What goes with the statement ``small``: its line, unless that has others (``a = 1; b = 2``)."""
+    line = module.parents[small]
+    return line if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else small
+
+
 def new_string(name: str) -> Callable[[cst.CSTNode, cst.CSTNode], cst.CSTNode]:
     """An edit that writes another string, in the same quotes."""
     return lambda original, updated: string(name, original)

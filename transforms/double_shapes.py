@@ -28,6 +28,7 @@ from .double_edits import (
     or_empty,
     rename_keywords,
     to_message,
+    whole,
 )
 from .double_forms import NAMESPACE, Keywords, inside, is_bag, is_type, keywords_of, type_name, typed_dict
 from .double_streams import Reads, chunk_of, event_of
@@ -120,10 +121,11 @@ class Shapes:
         for small in gone:
             line = self.module.parents[small]
             assert isinstance(line, cst.SimpleStatementLine)
-            self.known.update(syntax.walk(line))
-            self.gone.add(line)
-            self.edit(line, lambda o, u: cst.RemovalSentinel.REMOVE)
-            if any(above.comment is not None for above in line.leading_lines):
+            taken = whole(self.module, small)
+            self.known.update(syntax.walk(taken))
+            self.gone.add(taken)
+            self.edit(taken, lambda o, u: cst.RemovalSentinel.REMOVE)
+            if taken is line and any(above.comment is not None for above in line.leading_lines):
                 comments.extend(line.leading_lines)
         if comments:
             self.edit(self.module.statement(beside), _with_comments(comments))

@@ -16,6 +16,7 @@ from .actions import Action, act, remove
 from .context import Context, Keyword, Request
 from .folding import has_effect
 from .low_limits import LEAST, low_elsewhere
+from .moved_limits import LIMITS
 from .parameter import UNCHANGED, Parameter, is_or
 from .response_format import takes_verbosity, writes_text
 from .shared_dicts import shared_dicts
@@ -81,7 +82,27 @@ def _limit(parameter: Parameter) -> Action:
         return once(parameter, action)
     if parameter.is_nothing:
         return Action("MR108", drop=True)
+    if _is_doubled(parameter):
+        detail = "`max_tokens` and `max_completion_tokens` are one argument now: give it once"
+        return Action("MR101", hold="manual", detail=detail)
     return Action("MR101", "max_output_tokens")
+
+
+def _is_doubled(parameter: Parameter) -> bool:
+    """Whether one call or dict display has both names of the limit, each with a value."""
+    request = parameter.request
+    held: list[set[cst.CSTNode]] = []
+    for name in LIMITS:
+        places = [item.place for item in request.written(name)]
+        if Parameter(parameter.context, request, name, places).is_nothing:
+            return False
+        held.append({place.module.parents[place.node] for place in places if place.how in _AT_ONCE})
+    return not set.intersection(*held).isdisjoint(
+        parent for place in parameter.places for parent in [place.module.parents[place.node]]
+    )
+
+
+_AT_ONCE = frozenset({"keyword", "literal"})
 
 
 def _is_raised(place: Place) -> bool:
