@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 import libcst as cst
 
@@ -27,7 +26,7 @@ def apply(module: Module, edits: Sequence[Edit]) -> cst.Module:
     return result
 
 
-_Line = TypeVar("_Line", cst.SimpleStatementLine, cst.SimpleStatementSuite)
+_Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
 
 
 class _Applier(cst.CSTTransformer):

@@ -17,7 +17,7 @@ from ..know.kinds import Class, Const, External, Value
 from ..know.modules import Module
 from . import double_selves
 from .context import Context
-from .double_edits import DROPPED, USAGE, new_name, only, text_of, whole
+from .double_edits import DROPPED, USAGE, its_line, new_name, only, text_of
 from .double_fields import (
     assigned,
     classes_of,
@@ -313,7 +313,7 @@ class Fakes:
             if inner is None or not isinstance(inner.value, cst.Name) or inner.value.value != "self":
                 return
             self.known.update(syntax.walk(inner.node))
-            self._edit(whole(self.module, inner.node), lambda o, u: cst.RemovalSentinel.REMOVE)
+            self._edit(its_line(self.module, inner.node), lambda o, u: cst.RemovalSentinel.REMOVE)
             new: cst.BaseExpression = field.value
         else:
             opened = self._opened(field.value)

@@ -15,7 +15,7 @@ from ..decide.receivers import MOCKS
 from ..know.kinds import External
 from ..know.modules import Module
 from .context import Context
-from .double_edits import has_others, new_name, whole
+from .double_edits import has_others, its_line, new_name
 from .double_trees import binding, uses
 
 
@@ -160,7 +160,7 @@ class Clients:
                 value=cst.Call(args=[]) as made,
             ) if self._is_mock(made) and not _is_of_self(target):
                 if self._is_set_up_next(self._module.parents[node], target):
-                    self._edit(whole(self._module, node), lambda o, u: cst.RemovalSentinel.REMOVE)
+                    self._edit(its_line(self._module, node), lambda o, u: cst.RemovalSentinel.REMOVE)
                 else:
                     self._edit(target.attr, new_name("responses"))
             case _:

@@ -25,7 +25,7 @@ REASON = {"length": "max_output_tokens", "content_filter": "content_filter"}
 DROPPED = frozenset({"role", "index", "object", "logprobs", "function_call", "refusal", "system_fingerprint"})
 
 
-def whole(module: Module, small: cst.CSTNode) -> cst.CSTNode:
+def its_line(module: Module, small: cst.CSTNode) -> cst.CSTNode:
     """What goes with the statement ``small``: its line, unless that has others (``a = 1; b = 2``)."""
     line = module.parents[small]
     return line if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else small

@@ -22,13 +22,13 @@ from .double_calls import Calls
 from .double_edits import (
     USAGE,
     is_empty,
+    its_line,
     lone_message,
     no_choices,
     only,
     or_empty,
     rename_keywords,
     to_message,
-    whole,
 )
 from .double_forms import NAMESPACE, Keywords, inside, is_bag, is_type, keywords_of, type_name, typed_dict
 from .double_streams import Reads, chunk_of, event_of
@@ -121,7 +121,7 @@ class Shapes:
         for small in gone:
             line = self.module.parents[small]
             assert isinstance(line, cst.SimpleStatementLine)
-            taken = whole(self.module, small)
+            taken = its_line(self.module, small)
             self.known.update(syntax.walk(taken))
             self.gone.add(taken)
             self.edit(taken, lambda o, u: cst.RemovalSentinel.REMOVE)
