@@ -91,15 +91,14 @@ def _limit(parameter: Parameter) -> Action:
 def _is_doubled(parameter: Parameter) -> bool:
     """Whether one call or dict display has both names of the limit, each with a value."""
     request = parameter.request
-    held: list[set[cst.CSTNode]] = []
+    held: list[dict[cst.CSTNode, cst.CSTNode]] = []  # by the call or display, what it says
     for name in LIMITS:
-        places = [item.place for item in request.written(name)]
+        places = [item.place for item in request.written(name) if item.place.how in _AT_ONCE]
         if Parameter(parameter.context, request, name, places).is_nothing:
             return False
-        held.append({place.module.parents[place.node] for place in places if place.how in _AT_ONCE})
-    return not set.intersection(*held).isdisjoint(
-        parent for place in parameter.places for parent in [place.module.parents[place.node]]
-    )
+        held.append({place.module.parents[place.node]: place.node for place in places})
+    one, other = held
+    return any(other.get(whole, node) is not node for whole, node in one.items())
 
 
 _AT_ONCE = frozenset({"keyword", "literal"})
