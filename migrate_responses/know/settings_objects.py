@@ -14,8 +14,8 @@ from .kinds import Class, Const, DictValue, External, Instance, Invocation, Unkn
 from .modules import walk
 
 _FUNCTIONS = frozenset({"dataclasses.asdict", "attr.asdict", "attrs.asdict"})
-_METHODS = frozenset({"model_dump", "dict"})
 _MODELS = ("pydantic.BaseModel", "pydantic.main.BaseModel")
+_METHODS = {"model_dump": _MODELS, "dict": _MODELS, "_asdict": ("typing.NamedTuple",)}
 _PLAIN = ("builtins.object", "abc.ABC", "typing.Generic")  # bases that bring no fields
 # Keywords that leave out entries at most; others choose names, or change what is there.
 _LEAVING_OUT = frozenset({"exclude_none", "exclude_unset", "exclude_defaults"})
@@ -45,13 +45,14 @@ class SettingsObjects(Carriers):
         return True
 
     def dump_method(self, call: Invocation) -> None:
-        """Give what ``params.model_dump()`` makes, of a pydantic model without such a method of its own."""
+        """Give what ``params.model_dump()`` or ``params._asdict()`` makes, without a method of its own."""
         func = call.node.func
         if not isinstance(func, cst.Attribute) or func.attr.value not in _METHODS:
             return
+        bases = _METHODS[func.attr.value]
 
         def on(value: Value) -> None:
-            self._dump(value, call, _MODELS)
+            self._dump(value, call, bases)
 
         if all(argument.keyword in _LEAVING_OUT for argument in call.arguments):
             self.solver.watch(self.vars[func.value], on)
