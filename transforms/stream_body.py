@@ -95,6 +95,8 @@ class Body(Statements):
         self.block(suite, start, loop=not self.region.is_function)
 
     def _keep_used_after(self) -> None:
+        for stray in self.region.strays:
+            self.hold(stray, "may be of an earlier chunk")
         for alias in self.region.aliases.values():
             if alias.used_after and alias.kind in (Kind.CHUNK_FINISH, Kind.USAGE):
                 alias.kept = True

@@ -31,13 +31,15 @@ def _swaps(context: Context, loop: cst.For, module: Module) -> bool:
             continue
         kinds = {shape.kind for shape in context.project.shapes(node)}
         asking = _asking(node, module) if kinds & {Kind.USAGE, Kind.CHUNK_FINISH} else None
-        if asking is None:
-            continue
-        if Kind.USAGE in kinds and _of_chunk(context, node):
+        if Kind.USAGE in kinds and asking is not None and _of_chunk(context, node):
             usage.append(asking)
         elif Kind.CHUNK_FINISH in kinds:
-            above = [other for other in usage if other is not asking]
-            if any((_acts(other) and _acts(asking)) or _waits(other, asking) for other in above):
+            end = asking if asking is not None else module.statement(node)
+            above = [other for other in usage if other is not end and end not in walk(other)]
+            if any(
+                (_acts(other) and asking is not None and _acts(asking)) or _waits(other, end)
+                for other in above
+            ):
                 return True
     return False
 
@@ -46,9 +48,9 @@ def _acts(node: cst.If) -> bool:
     return any(isinstance(inner, (cst.Call, cst.Yield)) for inner in walk(node.body))
 
 
-def _waits(usage: cst.If, end: cst.If) -> bool:
+def _waits(usage: cst.If, end: cst.CSTNode) -> bool:
     """``if done and chunk.usage:`` above ``if chunk.choices[0].finish_reason: done = True``."""
-    return not set(reads(usage.test)).isdisjoint(name for inner in walk(end.body) for name in sets(inner))
+    return not set(reads(usage)).isdisjoint(name for inner in walk(end) for name in sets(inner))
 
 
 def _of_chunk(context: Context, node: cst.Attribute) -> bool:

@@ -51,6 +51,7 @@ class Region:
     lists: set[cst.CSTNode] = field(default_factory=set)  # indices into a list of calls
     everything: Reach = frozenset()
     sees_kept: bool = False
+    strays: list[cst.Name] = field(default_factory=list)  # the event, under a name of another chunk
 
     def __post_init__(self) -> None:
         self.new = self.new or self.name
@@ -226,6 +227,38 @@ class Region:
         for alias in self.aliases.values():
             if bound.get(alias.name, 0) > 1 and alias.kind not in SAME:
                 alias.kept = True
+            elif bound.get(alias.name, 0) == 1:
+                self._find_strays(alias)
+
+    def _find_strays(self, alias: Alias) -> None:
+        """An alias made under a test, or below, and read elsewhere holds what an earlier chunk had."""
+        around = alias.node if isinstance(alias.node, cst.For) else self._block(alias.node)
+        made = False
+        for node in self.nodes():
+            made = made or node is alias.node
+            if not isinstance(node, cst.Name) or node.value != alias.name:
+                continue
+            if isinstance(self.module.parents.get(node), (cst.AssignTarget, cst.NamedExpr, cst.AnnAssign)):
+                continue
+            if self.context.project.vars.get(node) is None:
+                continue  # the name of an attribute or a keyword
+            if made and (around is None or around in self.module.ancestors(node)):
+                continue
+            if alias.kind in SAME:
+                self.strays.append(node)
+            else:
+                alias.kept = True
+
+    def _block(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """What has to run for ``node`` to run, within the region; None if it always does."""
+        for parent in self.module.ancestors(node):
+            if parent in self.roots or parent is self.node:
+                return None
+            if isinstance(parent, (cst.If, cst.While)):
+                return parent
+            if isinstance(parent, cst.For) and parent is not self.node:
+                return parent
+        return None
 
     def _is_used_after(self, alias: Alias, inside: set[cst.CSTNode]) -> bool:
         scope = self.module.function(self.node)
