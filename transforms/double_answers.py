@@ -36,6 +36,9 @@ def response_of(shapes: Shapes, tree: cst.Call, path: str) -> Apply | None:
         return None
     if choice is None or shapes.maker(choice) is None or keywords.keys() - RESPONSE_KEYS:
         return None
+    counts = keywords.get("usage")
+    if isinstance(counts, cst.Call) and any(arg.star for arg in counts.args):
+        return None
     inner = keywords_of(choice)
     message = inner.get("message")
     if message is None or inner.keys() - _CHOICE_KEYS:

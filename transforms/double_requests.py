@@ -27,7 +27,7 @@ from .double_parts import Parts, has_answers_with_parts
 from .double_positional import is_positional
 from .double_reshaped import Reshaped
 from .double_routes import has_routes
-from .double_targets import RENAMED, RESHAPED, Targets
+from .double_targets import RENAMED, RESHAPED, Targets, by_path
 from .listing import append
 from .parameter import UNCHANGED
 from .snippets import key_of, keyword, quote_of, spells_none, string
@@ -87,7 +87,7 @@ class Requests:
                     self._comparison(node)
                 case _:
                     continue
-        for whole in self.kept.unclear():
+        for whole in [*self.kept.unclear(), *by_path(self.module)]:
             self._hold(whole, f"`{self._source(whole)}` is a whole request")
 
     def _edit_key(self, key: cst.SimpleString, name: str) -> None:

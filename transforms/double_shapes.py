@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from ..decide.plan import Apply
+from ..decide.plan import Apply, Replacement
 from ..know import modules as syntax
 from ..know.kinds import Const, External, Kind, Site
 from ..know.modules import Module
@@ -241,7 +241,7 @@ class Shapes:
         if edit is None:
             return False
         self.known.update(inside(node))
-        self.edit(node, edit if tree is node else lambda o, u: edit(tree, tree))
+        self.edit(node, edit if tree is node else _of_tree(node, tree, edit))
         return True
 
     def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
@@ -254,8 +254,7 @@ class Shapes:
         if edit is None:
             return False
         self.known.update(syntax.walk(node))
-        event = edit
-        self.edit(node, event if tree is node else lambda o, u: event(tree, tree))
+        self.edit(node, edit if tree is node else _of_tree(node, tree, edit))
         return True
 
     def _is_chunk(self, node: cst.Call, fields: Keywords) -> bool:
@@ -308,6 +307,21 @@ class Shapes:
             bound = binding(self.module, node)
             return self.func_of(bound.value) if bound is not None else None
         return node.func if isinstance(node, cst.Call) and self.maker(node) is not None else None
+
+
+def _of_tree(node: cst.Call, tree: cst.Call, edit: Apply) -> Apply:
+    """The edit of ``tree``, ``node`` with its parts written out, with what else changes in ``node``."""
+    own = {id(arg.value): number for number, arg in enumerate(node.args)}
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.Call)
+        args = [
+            arg.with_changes(value=updated.args[own[id(arg.value)]].value) if id(arg.value) in own else arg
+            for arg in tree.args
+        ]
+        return edit(tree, tree.with_changes(args=args))
+
+    return apply
 
 
 def _with_comments(comments: Sequence[cst.EmptyLine]) -> Apply:

@@ -86,7 +86,7 @@ class Targets:
         current: cst.BaseExpression = node
         while isinstance(current, (cst.Attribute, cst.Subscript, cst.Call)):
             if isinstance(current, cst.Attribute) and current.attr.value in RECORDS:
-                return True, self.is_api(current.value)
+                return True, None if self._is_above(current) else self.is_api(current.value)
             current = current.func if isinstance(current, cst.Call) else current.value
         if isinstance(current, cst.Name) and depth:
             for origin in self.origins(current):
@@ -97,6 +97,14 @@ class Targets:
             if any(is_recorded for is_recorded, _ in given):
                 return given.pop() if len(given) == 1 else (True, None)
         return False, None
+
+    def _is_above(self, record: cst.Attribute) -> bool:
+        """Whether a record of all calls is that of a client: ``client.mock_calls[0].kwargs["messages"]``."""
+        if record.attr.value not in ("mock_calls", "method_calls"):
+            return False
+        tree = self._module.tree
+        owner = tree.code_for_node(record.value)
+        return owner.endswith((".chat", ".completions")) or f"{owner}.chat." in tree.code
 
     def origins(self, node: cst.BaseExpression) -> list[cst.BaseExpression]:
         """What the name or attribute ``node`` is bound to around it: assigned, looped over, patched in."""
@@ -249,3 +257,11 @@ def _names(target: cst.BaseExpression) -> list[tuple[str, bool]]:
     if isinstance(target, cst.Attribute):
         return [(target.attr.value, True)]
     return [(name, False) for name in syntax.target_names(target)]
+
+
+def by_path(module: Module) -> Iterator[cst.Call]:
+    """Calls that a test expects of a client: ``call.chat.completions.create(model=...)``."""
+    for node in module.of(cst.Call):
+        first, _, rest = syntax.dotted(node.func).partition(".chat.completions.")
+        if rest in METHODS and first.rpartition(".")[2] == "call":
+            yield node
