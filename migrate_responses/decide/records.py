@@ -45,12 +45,13 @@ class Records:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._is_record = cache(self._find)
+        self._left_out = cache(self._find_left_out)
 
     def fields(self, value: Value) -> Iterator[Var]:
         """What whoever gets ``value`` can read; nothing if it is no record."""
         if isinstance(value, Instance) and self._is_record(value.type):
             for name, var in value.fields.items():
-                shown = not name.startswith("_") and not self._is_left_out(value.type, name)
+                shown = not name.startswith("_") and name not in self._left_out(value.type)
                 if shown and any(_has_shape(held) for held in var.values):
                     yield var
 
@@ -108,17 +109,18 @@ class Records:
             for base in owner.bases:
                 yield from (value.path for value in base.values if isinstance(value, External))
 
-    def _is_left_out(self, cls: Class, name: str) -> bool:
-        """``raw: ChatCompletion = Field(exclude=True)``."""
+    def _find_left_out(self, cls: Class) -> frozenset[str]:
+        """The fields that no dump shows: ``raw: ChatCompletion = Field(exclude=True)``."""
+        found: set[str] = set()
         for owner in (cls, *self._project.ancestors(cls)):
             for node in walk(owner.node.body):
                 match node:
                     case cst.AnnAssign(target=cst.Name(value=declared), value=cst.Call(args=args)):
-                        if declared == name and any(map(_excludes, args)):
-                            return True
+                        if any(map(_excludes, args)):
+                            found.add(declared)
                     case _:
                         continue
-        return False
+        return frozenset(found)
 
 
 def _has_shape(value: Value) -> bool:
