@@ -19,6 +19,7 @@ from .stream_syntax import is_call_of, is_empty, is_zero
 from .stream_visible import handlers
 
 _LEAVES = frozenset({Kind.DELTA_TEXT, Kind.DELTA_REFUSAL})
+_ASKING = (cst.If, cst.IfExp, cst.BooleanOperation)
 _MORE = frozenset({Kind.USAGE, Kind.CHUNK_FINISH, Kind.DELTA_CALLS, Kind.DELTA_CALL, Kind.DELTA_REFUSAL})
 
 
@@ -77,7 +78,12 @@ def _shows(region: Region, node: cst.BaseExpression, true: Reach, own: Reach, cl
         case cst.IfExp(body=body, orelse=orelse) if parent.test is node:
             return not _is_nothing(region, orelse if own & true else body, parent)
         case cst.BooleanOperation(operator=cst.And()):
-            return not own <= true
+            if not own <= true:
+                return True
+            asked = isinstance(region.module.parents.get(parent), (*_ASKING, cst.UnaryOperation))
+            return asked and _shows(region, parent, true, own, classes)
+        case cst.UnaryOperation(operator=cst.Not()):
+            return _shows(region, parent, classes - true, own, classes)
         case cst.BooleanOperation(operator=cst.Or(), left=left, right=right):
             return not (true <= own and left is node and _is_nothing(region, right, parent))
         case cst.Assign() | cst.AnnAssign():

@@ -11,9 +11,11 @@ import libcst as cst
 
 from ..decide.mixed import is_fake
 from ..know.kinds import Kind, Shape, Site
-from ..know.modules import Module, bound_by, walk
+from ..know.modules import Module, walk
+from . import stream_aliases
 from .asked import had, is_method
 from .context import Context, constants
+from .stream_aliases import Alias
 from .stream_lists import growing
 from .stream_parts import REASONS, SAME, THERE, On, Reach, universe
 from .stream_syntax import is_call_of, is_display, is_empty, is_nonempty, is_nothing, is_zero, known_values
@@ -21,18 +23,6 @@ from .stream_syntax import is_call_of, is_display, is_empty, is_nonempty, is_not
 # Kinds that a local name can stand for, so that its uses are uses of the chunk.
 ALIASED = frozenset(THERE) | SAME | {Kind.CHUNK_CHOICES}
 _PARTS = ("id", "name", "arguments", "index", "type")
-
-
-@dataclass(eq=False, repr=False)
-class Alias:
-    """``name = <part of the chunk>``, once in a region; ``node`` is the statement or the ``:=``."""
-
-    name: str
-    kind: Kind
-    node: cst.CSTNode
-    value: cst.BaseExpression
-    used_after: bool = False  # outside the region
-    kept: bool = False  # stays a variable
 
 
 @dataclass(eq=False, repr=False)
@@ -60,7 +50,7 @@ class Region:
         if inner is not None and isinstance(inner.target, cst.Name):  # over the choices of the chunk
             name = inner.target.value
             self.aliases[name] = Alias(name, Kind.CHUNK_CHOICE, inner, inner.iter)
-        self._find_aliases()
+        self.strays = stream_aliases.find(self)
 
     @property
     def of_calls(self) -> Reach:
@@ -192,98 +182,6 @@ class Region:
                 return str(known[0]) if known and len(known) == 1 else None
             case _:
                 return None
-
-    # -- aliases -------------------------------------------------------------------------
-
-    def _find_aliases(self) -> None:
-        bound: dict[str, int] = {}
-        found: list[Alias] = []
-        for node in self.nodes():
-            for name in bound_by(node):
-                bound[name] = bound.get(name, 0) + 1
-            match node:
-                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
-                    found.append(Alias(name, Kind.CHUNK, node, value))
-                case cst.AnnAssign(target=cst.Name(value=name), value=cst.BaseExpression() as value):
-                    found.append(Alias(name, Kind.CHUNK, node, value))
-                case cst.NamedExpr(target=cst.Name(value=name), value=value):
-                    found.append(Alias(name, Kind.CHUNK, node, value))
-                case cst.For(target=cst.Name(value=name)):
-                    kinds = {shape.kind for shape in self.context.project.shapes(node.target)}
-                    if kinds in ({Kind.DELTA_CALL}, {Kind.CHUNK_CHOICE}):
-                        self.aliases[name] = Alias(name, kinds.pop(), node, node.iter)
-        inside = set(self.nodes())
-        for _ in range(len(found) + 1):  # an alias of an alias
-            for alias in found:
-                if alias.name in self.aliases or alias.name == self.name:
-                    continue
-                kind = self.kind(alias.value)
-                several = bound.get(alias.name, 0) > 1
-                if kind is None or (several and kind not in SAME):
-                    continue
-                alias.kind = kind
-                alias.used_after = self._is_used_after(alias, inside)
-                self.aliases[alias.name] = alias
-        for alias in self.aliases.values():
-            if bound.get(alias.name, 0) > 1 and alias.kind not in SAME:
-                alias.kept = True
-            elif bound.get(alias.name, 0) == 1:
-                self._find_strays(alias)
-
-    def _find_strays(self, alias: Alias) -> None:
-        """An alias made under a test, or below, and read elsewhere holds what an earlier chunk had."""
-        around = alias.node if isinstance(alias.node, cst.For) else self._block(alias.node)
-        made = False
-        for node in self.nodes():
-            made = made or node is alias.node
-            if not isinstance(node, cst.Name) or node.value != alias.name:
-                continue
-            if isinstance(self.module.parents.get(node), (cst.AssignTarget, cst.NamedExpr, cst.AnnAssign)):
-                continue
-            if self.context.project.vars.get(node) is None:
-                continue  # the name of an attribute or a keyword
-            if made and (around is None or around in self.module.ancestors(node)):
-                continue
-            if alias.kind in SAME:
-                self.strays.append(node)
-            else:
-                alias.kept = True
-
-    def _block(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """What has to run for ``node`` to run, within the region; None if it always does."""
-        for parent in self.module.ancestors(node):
-            if parent in self.roots or parent is self.node:
-                return None
-            if isinstance(parent, (cst.If, cst.While)):
-                return parent
-            if isinstance(parent, cst.For) and parent is not self.node:
-                return parent
-        return None
-
-    def _is_used_after(self, alias: Alias, inside: set[cst.CSTNode]) -> bool:
-        scope = self.module.function(self.node)
-        for node, module, shapes in self.context.shaped:
-            if module is not self.module or not isinstance(node, cst.Name) or node.value != alias.name:
-                continue
-            if node in inside or module.function(node) is not scope or self._is_bound_again(node):
-                continue
-            if any(shape.kind is alias.kind and shape.site in self.sites for shape in shapes):
-                return True
-        return False
-
-    def _is_bound_again(self, node: cst.Name) -> bool:
-        """Whether ``node`` stands in another loop, which gives the name a value of its own."""
-        for item in self.module.ancestors(node):
-            if isinstance(item, (cst.BaseSimpleComp, cst.DictComp)) and node.value in bound_by(item.for_in):
-                return True
-        loops = [item for item in self.module.ancestors(node) if isinstance(item, cst.For)]
-        return any(
-            self.node not in self.module.ancestors(loop)
-            and loop is not self.node
-            and self.node not in set(walk(loop))
-            and any(node.value in bound_by(inner) for inner in walk(loop.body))
-            for loop in loops
-        )
 
     # -- tests ---------------------------------------------------------------------------
 
