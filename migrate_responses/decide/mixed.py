@@ -118,7 +118,18 @@ def _mixed(project: Project, site: Site, settings: Settings, origins: Origins) -
         if var is not None and not assumed and origins.unseen(var) is not None:
             detail = "the receiver can also be something that could not be followed"
             found.setdefault("MR010", Reason("MR010", Level.MANUAL, detail, site.node, site.module))
+    if settings.packaged and not assumed and _is_of_tests(project, site):
+        detail = "only tests hand in a client here; who installs the package may hand in another"
+        found.setdefault("MR010", Reason("MR010", Level.MANUAL, detail, site.node, site.module))
     yield from found.values()
+
+
+def _is_of_tests(project: Project, site: Site) -> bool:
+    """Whether the clients of a call outside the tests are all made in tests, and nowhere declared."""
+    if not site.clients or in_tests(site.module):
+        return False
+    declared = {value for gate in project.gates for value in gate.target.values}
+    return all(in_tests(client.module) and client not in declared for client in site.clients)
 
 
 def _receivers(project: Project, site: Site) -> list[cst.CSTNode]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 
 def ancestors(directory: str) -> list[str]:
@@ -45,20 +46,34 @@ def is_packaged(directory: str) -> bool:
     """Whether the project around ``directory`` is distributed to others: it has a name to be installed by."""
     root = project_root(directory) or directory
     for candidate in ancestors(directory):
-        if any(os.path.isfile(os.path.join(candidate, name)) for name in ("setup.py", "setup.cfg")):
+        if _has_name(candidate):
             return True
-        if os.path.isfile(os.path.join(candidate, "pyproject.toml")):
-            from migrate_responses.config import ConfigError, read_toml
-
-            try:
-                tables = read_toml(os.path.join(candidate, "pyproject.toml"))
-            except ConfigError:
-                return True  # for all that can be told
-            tool = tables.get("tool")
-            tools = tool if isinstance(tool, dict) else {}
-            named = (tables.get("project"), tools.get("poetry"), tools.get("flit"))
-            if any(isinstance(table, dict) and ("name" in table or "metadata" in table) for table in named):
-                return True
         if candidate == root:
             break
-    return False
+    return any(map(_has_name, _members(directory)))
+
+
+def _members(directory: str) -> Iterator[str]:
+    """The packages that a repository of several keeps below ``packages`` or ``libs``."""
+    for name in ("packages", "libs"):
+        folder = os.path.join(directory, name)
+        if os.path.isdir(folder):
+            yield from (entry.path for entry in os.scandir(folder) if entry.is_dir())
+
+
+def _has_name(folder: str) -> bool:
+    """Whether what is in ``folder`` has a name to be installed by."""
+    if any(os.path.isfile(os.path.join(folder, name)) for name in ("setup.py", "setup.cfg")):
+        return True
+    if not os.path.isfile(os.path.join(folder, "pyproject.toml")):
+        return False
+    from migrate_responses.config import ConfigError, read_toml
+
+    try:
+        tables = read_toml(os.path.join(folder, "pyproject.toml"))
+    except ConfigError:
+        return True  # for all that can be told
+    tool = tables.get("tool")
+    tools = tool if isinstance(tool, dict) else {}
+    named = (tables.get("project"), tools.get("poetry"), tools.get("flit"))
+    return any(isinstance(table, dict) and ("name" in table or "metadata" in table) for table in named)
