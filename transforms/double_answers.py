@@ -105,4 +105,4 @@ def _refusal(shapes: Shapes, message: Keywords, maker: cst.Call) -> Keywords | N
 def counted(shapes: Shapes, node: cst.Call) -> None:
     """``CompletionUsage(...)`` of the SDK: the details are not optional any more."""
     shapes.needs(_USAGE, node)
-    shapes.edit(node, usage)
+    shapes.edit_part(node, usage)

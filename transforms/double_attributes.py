@@ -233,8 +233,7 @@ class Attributes:
         )
         if tree is None or edit is None:
             return False
-        made = edit(tree.node, tree.node)
-        assert isinstance(made, cst.Call)
+        made = self._shapes.put_together(edit, tree.node)
         self._shapes.known.update((node, node.targets[0].target, *syntax.walk(node.value)))
         self._shapes.remove(tree.gone, node)
         self._shapes.edit(line, set_fields(keywords_of(made), owner))

@@ -234,7 +234,7 @@ class Calls:
             self._begin(first, keywords.get("id"))
             name = function.value
             self._shapes.known.update(syntax.walk(node))
-            self._shapes.edit(node, lambda o, u: cst.Name(name))
+            self._shapes.edit_part(node, lambda o, u: cst.Name(name))
 
     def _item(self, node: cst.Call) -> None:
         path = self._shapes.maker(node) or ""
@@ -249,7 +249,7 @@ class Calls:
                 lambda o, u: _as_item(u).with_changes(func=cst.Name("ResponseFunctionToolCall")),
             )
         else:
-            self._shapes.edit(node, lambda o, u: _as_item(u))
+            self._shapes.edit_part(node, lambda o, u: _as_item(u))
 
     def _is_listed(self, node: cst.Call) -> bool:
         """Whether a call stands in the list of a message."""

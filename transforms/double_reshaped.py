@@ -16,6 +16,7 @@ from ..decide.plan import Apply
 from ..know.kinds import DictValue, Site
 from ..know.modules import Module
 from .context import Context, is_none
+from .double_tools import ToolQuestions
 from .double_trees import uses
 from .response_format import JSON, MODEL, SCHEMA, kind_of
 from .snippets import entry, expr, spells_none, string
@@ -47,6 +48,7 @@ class Reshaped:
         self._context = context
         self._module = module
         self._edits: list[tuple[cst.CSTNode, Apply]] = []
+        self._tools = ToolQuestions(context, module)
 
     def asked(
         self, node: cst.CSTNode, key: cst.SimpleString, name: str, sites: Sequence[Site]
@@ -55,6 +57,8 @@ class Reshaped:
 
         None if it is not understood.
         """
+        if name in ("tools", "tool_choice"):
+            return self._tools.asked(node, name, sites) if isinstance(node, cst.BaseExpression) else None
         form = self.form(name, sites)
         if form is None:
             return None

@@ -58,6 +58,7 @@ class Shapes:
         self.gone: set[cst.CSTNode] = set()  # lines that are taken away
         self.calls = Calls(self)
         self._trees: set[cst.Call] = set()  # doubles that are written out
+        self._parts: dict[cst.CSTNode, Apply] = {}
         parts = [part for site in sites for part in context.parts(site)]
         kinds = {kind for _, _, kinds in parts for kind in kinds}
         self.kinds = kinds
@@ -115,6 +116,37 @@ class Shapes:
         self.known.add(node)
         self.context.edit(node, self.module, at(self.context, self.module, node), apply, "MR802")
 
+    def edit_part(self, node: cst.Call, apply: Apply) -> None:
+        """An edit of a part of a double, which is also made where the double is put together anew."""
+        self._parts[node] = apply
+        self.edit(node, apply)
+
+    def put_together(self, edit: Apply, tree: cst.Call) -> cst.CSTNode:
+        """What ``edit`` makes of ``tree``, whose parts stood elsewhere or are set one by one."""
+        for node in [inner for inner in syntax.walk(tree) if inner in self._parts]:
+            made = self._parts[node](node, node)
+            assert isinstance(made, cst.CSTNode)
+            tree = cst.ensure_type(tree.deep_replace(node, made), cst.Call)
+        found = edit(tree, tree)
+        assert isinstance(found, cst.CSTNode)
+        return found
+
+    def _of_tree(self, node: cst.Call, tree: cst.Call, edit: Apply) -> Apply:
+        """The edit of ``tree``, ``node`` with its parts written out, with what else changes in ``node``."""
+        own = {id(arg.value): number for number, arg in enumerate(node.args)}
+
+        def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+            assert isinstance(updated, cst.Call)
+            args = [
+                arg.with_changes(value=updated.args[own[id(arg.value)]].value)
+                if id(arg.value) in own
+                else arg
+                for arg in tree.args
+            ]
+            return self.put_together(edit, tree.with_changes(args=args))
+
+        return apply
+
     def remove(self, gone: Sequence[cst.CSTNode], beside: cst.CSTNode) -> None:
         """Take statements away; what is said above them is said above the one of ``beside``."""
         comments: list[cst.EmptyLine] = []
@@ -165,7 +197,7 @@ class Shapes:
             if path.startswith("openai.types."):
                 double_answers.counted(self, node)
             else:
-                self.edit(node, rename_keywords(USAGE))
+                self.edit_part(node, rename_keywords(USAGE))
         if "choices" in keywords:
             self._response(node, path, keywords)
         elif "content" in keywords and self._is_lone_message(node, keywords):
@@ -241,7 +273,7 @@ class Shapes:
         if edit is None:
             return False
         self.known.update(inside(node))
-        self.edit(node, edit if tree is node else _of_tree(node, tree, edit))
+        self.edit(node, edit if tree is node else self._of_tree(node, tree, edit))
         return True
 
     def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
@@ -254,7 +286,7 @@ class Shapes:
         if edit is None:
             return False
         self.known.update(syntax.walk(node))
-        self.edit(node, edit if tree is node else _of_tree(node, tree, edit))
+        self.edit(node, edit if tree is node else self._of_tree(node, tree, edit))
         return True
 
     def _is_chunk(self, node: cst.Call, fields: Keywords) -> bool:
@@ -307,21 +339,6 @@ class Shapes:
             bound = binding(self.module, node)
             return self.func_of(bound.value) if bound is not None else None
         return node.func if isinstance(node, cst.Call) and self.maker(node) is not None else None
-
-
-def _of_tree(node: cst.Call, tree: cst.Call, edit: Apply) -> Apply:
-    """The edit of ``tree``, ``node`` with its parts written out, with what else changes in ``node``."""
-    own = {id(arg.value): number for number, arg in enumerate(node.args)}
-
-    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
-        assert isinstance(updated, cst.Call)
-        args = [
-            arg.with_changes(value=updated.args[own[id(arg.value)]].value) if id(arg.value) in own else arg
-            for arg in tree.args
-        ]
-        return edit(tree, tree.with_changes(args=args))
-
-    return apply
 
 
 def _with_comments(comments: Sequence[cst.EmptyLine]) -> Apply:
