@@ -24,7 +24,7 @@ from .helper_types import (
 from .reading import replace_read
 from .snippets import attribute, expr, literals_of, operand, string
 
-# (type, field) -> field of the new event.
+# (type, field) -> field of the new event. None says which call of how many it is: places count all items.
 _FIELDS = {
     ("content.delta", "delta"): "delta",
     ("content.delta", "snapshot"): "snapshot",
@@ -34,13 +34,11 @@ _FIELDS = {
     ("refusal.done", "refusal"): "refusal",
     (CALL_DELTA, "arguments_delta"): "delta",
     (CALL_DELTA, "arguments"): "snapshot",
-    (CALL_DELTA, "index"): "output_index",
     (CALL_DONE, "arguments"): "arguments",
-    (CALL_DONE, "index"): "output_index",
 }
 # Where the name is read too: only the event of the finished item has it.
 _ITEM_TEST = 'e.type == "response.output_item.done" and e.item.type == "function_call"'
-_ITEM_FIELDS = {"arguments": "item.arguments", "name": "item.name", "index": "output_index"}
+_ITEM_FIELDS = {"arguments": "item.arguments", "name": "item.name"}
 
 _STREAM_MEMBERS = {"get_final_completion": "get_final_response", "until_done": "until_done", "close": "close"}
 # What a raw response says besides its body, and what the response of httpx inside it does.

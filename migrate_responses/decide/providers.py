@@ -429,8 +429,6 @@ def is_azure(host: str) -> bool:
 def is_foreign_model(name: str) -> bool:
     """Whether a model called ``name`` is certainly not served by OpenAI."""
     name = name.strip().lower()
-    if name.startswith("ft:"):
-        return False
     tag = name.partition(":")[2]
     return FOREIGN_MODELS.match(name) is not None or "/" in name or tag == "latest" or tag[:1].isdigit()
 
