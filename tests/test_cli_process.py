@@ -201,3 +201,17 @@ def test_terminal_without_colour(tmp_path: Path, arguments: list[str], environme
     seen = on_terminal("diff", *arguments, cwd=tmp_path, **environment).seen
     assert "+answer = client.responses.create(" in seen
     assert "\x1b[3" not in seen
+
+
+# -- the same every time -----------------------------------------------------------------
+
+
+def test_the_same_reasons_in_the_same_order(tmp_path: Path) -> None:
+    """Of many reasons the first is told in a comment, which a later run must not change."""
+    (tmp_path / "llm.py").write_text(BEFORE)
+    for number in range(6):
+        shown = f"def show(given_{number}):\n    print(answer, given_{number}.choices[0].message.content)\n"
+        (tmp_path / f"use_{number}.py").write_text(f"from llm import answer\n\n\n{shown}")
+    reports = {run("diff", cwd=tmp_path, PYTHONHASHSEED=str(seed)).stdout for seed in (1, 2, 3)}
+    assert len(reports) == 1
+    assert "`given_0.choices`" in reports.pop()

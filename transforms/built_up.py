@@ -200,7 +200,7 @@ def build_up(context: Context, message: DictValue, text: str | None, sites: set[
     for place in message.places.get("name", ()):
         context.edit(place.module.statement(place.node), place.module, sites, remove, "MR212")
     said = _said(context, message)
-    for key in _LATER & message.places.keys():
+    for key in filter(_LATER.__contains__, message.places):
         for place in message.places[key]:
             statement = _statement(place)
             assert statement is not None

@@ -72,7 +72,7 @@ def dissolved(
     found: dict[DictValue, set[Site]] = {}
     for value, sites in changed.items():
         if isinstance(value, DictValue):
-            for level in _LEVELS & value.fields.keys():
+            for level in filter(_LEVELS.__contains__, value.fields):
                 for inner in value.fields[level].values:
                     if isinstance(inner, DictValue) and inner not in kept:
                         found.setdefault(inner, set()).update(sites)

@@ -63,7 +63,7 @@ def plan(context: Context) -> None:
         if any(site in mixed and site not in bare for site in sites):
             continue  # the name also holds a string or None, or an object keeps it: it stays a string
         if any(site in bare for site in sites):
-            for site in sites:
+            for site in filter(sites.__contains__, context.sites):
                 place = bare.get(site, node)
                 context.unsafe(
                     place, module, sites, "MR302", f"`{context.source(place, module)}` is used as text"

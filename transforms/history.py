@@ -69,8 +69,8 @@ def plan(context: Context) -> None:
         context.plan.bind(bond)
     _bind_untold(context, fed)
     context.memo["fed"] = frozenset(fed)
-    for site in fed:
-        if site not in known.plain:
+    for site in context.sites:
+        if site in fed and site not in known.plain:
             _keep_reasoning(context, site)
 
 

@@ -24,7 +24,7 @@ def low_elsewhere(context: Context, site: Site) -> tuple[str, int] | None:
     """A low limit that may reach ``site`` by a way that is not followed: how it is written, and how low."""
     known = context.memo.setdefault("low limits", {})
     assert isinstance(known, dict)
-    for module in context.project.program(site.module):
+    for module in context.project.alongside(site.module):
         if module not in known:
             known[module] = next(_low(context, module), None)
         found = known[module]

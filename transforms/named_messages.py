@@ -39,7 +39,7 @@ def origin_of_names(context: Context, site: Site) -> str | None:
     """What in the program of ``site`` makes messages with names, for messages that nobody here writes out."""
     known = context.memo.setdefault("named messages", {})
     assert isinstance(known, dict)
-    for module in context.project.program(site.module):
+    for module in context.project.alongside(site.module):
         if module not in known:
             known[module] = next(_origins(module), None)
         if known[module] is not None:

@@ -122,7 +122,7 @@ def _listen(context: Context) -> Told:
         if isinstance(pattern, (cst.MatchSingleton, cst.MatchClass)):
             texts = [value for value in subject.values if isinstance(value, Shape)]
             both |= {shape.site for shape in texts if shape.kind is Kind.CONTENT}
-    for site in nones & empties:
+    for site in filter((nones & empties).__contains__, context.sites):
         detail = 'the code tells None from "", and an answer without text is "" now'
         context.unsafe(site.node, site.module, [site], "MR310", detail)
     return Told(frozenset(both | (nones & empties)), frozenset(nones))

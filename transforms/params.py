@@ -34,6 +34,10 @@ def plan(context: Context) -> None:
             module = request.module_of(node)
             detail = f"`{context.source(node, module)}`: {why}"
             context.manual(node, module, [site], "MR119", detail)
+        for options in request.dicts:
+            if (callers := context.escapes.offers.givers(options)) is not None:
+                detail = f"`{context.source(options.node, options.module)}` takes what {callers} give it"
+                context.manual(options.node, options.module, [site], "MR119", detail)
         shared_dicts(context, site, request)
         names = dict.fromkeys(keyword.name for keyword in request.keywords)
         for name in names:

@@ -24,7 +24,7 @@ def writes_part_objects(context: Context, site: Site) -> bool:
     """Whether the program of ``site`` makes parts, or messages with tool calls, as objects."""
     known = context.memo.setdefault("part objects", {})
     assert isinstance(known, dict)
-    for module in context.project.program(site.module):
+    for module in context.project.alongside(site.module):
         if module not in known:
             known[module] = any(_parts(module)) or _makes_messages_of_tools(context, module)
         if known[module]:

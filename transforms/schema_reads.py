@@ -37,7 +37,7 @@ def read_back(context: Context, outer: Owners, inner: Owners) -> None:
         sites = {site for tool in tools for site in outer[tool]}
         if _use(context, node, module, sites, outer):
             read.update(part for tool in tools for level in _LEVELS for part in _parts(tool, level))
-    for part in read & inner.keys():
+    for part in filter(read.__contains__, inner):
         kept = part in kept_schemas(context)
         for node, module in context.holders(part):
             if not kept or is_taken(context, node):

@@ -42,7 +42,7 @@ def _programs(context: Context) -> dict[Module, list[Site]]:
     """The modules of each program with calls, and these; of what a test reads its doubles have a word."""
     found: dict[Module, list[Site]] = {}
     for site in context.sites:
-        for module in context.project.program(site.module):
+        for module in context.project.alongside(site.module):
             if module is site.module or not is_test(module):
                 found.setdefault(module, []).append(site)
     return found

@@ -36,8 +36,9 @@ from ..know.modules import Module, walk
 from ..know.project import Project
 from .contents import PLAIN, contents
 from .modelled import DISPLAY, is_modelled, is_not_followed
+from .offers import Offers
 from .opened import OPENERS, is_updated, opened
-from .receivers import DOUBLES, is_shipped
+from .receivers import DOUBLES
 from .records import Records
 
 
@@ -88,7 +89,7 @@ class Escapes:
 
     def __init__(self, project: Project, packaged: bool) -> None:
         self._project = project
-        self._packaged = packaged
+        self.offers = Offers(project, packaged)
         self._records = Records(project)
         self._noted: dict[Value, list[Escape]] = {}
         self._holders: dict[Value, list[Value]] = {}  # the containers a value is in
@@ -211,6 +212,9 @@ class Escapes:
             name = _text(call.node.func, call.module)
             yield names.described(name) if names.is_inert(name) else name
         of_client = any(isinstance(callee, Resource) for callee in callees)
+        outside = self._asked_of_callers(call)
+        if outside is not None and not of_client:
+            yield outside
         for callee in callees:
             match callee:
                 case Unknown() if of_client:
@@ -238,6 +242,14 @@ class Escapes:
                     continue
                 case _:
                     yield _text(call.node.func, call.module)
+
+    def _asked_of_callers(self, call: Invocation) -> str | None:
+        """``on_answer(response)``: who outside the project may have given a public function what it calls."""
+        match call.node.func, call.scope:
+            case cst.Name(value=name), Function() as function if name in function.parameters:
+                return self.offers.callers(function)
+            case _:
+                return None
 
     def _bound(self, call: Invocation) -> Iterator[str]:
         """Who gets what ``partial`` keeps, whoever calls it."""
@@ -328,20 +340,7 @@ class Escapes:
             return None
         if function.escaped:
             return f"whoever calls `{function.name}`"
-        private = function.name.startswith("_") or function.name == "main"
-        packaged = self._packaged and is_shipped(module) and not module.is_notebook and not module.is_snippet
-        called = any(is_shipped(call.module) for call in function.callers)  # tests and examples show its use
-        if packaged and not private and (not called or self._is_exported(function)):
-            return f"callers of the public `{function.name}`"
-        return None
-
-    def _is_exported(self, function: Function) -> bool:
-        """Whether a package offers the function under its own name."""
-        return function.owner is None and any(
-            module.is_package and function in module.scope.any(function.name).values
-            for module in self._project.modules
-            if function.name in module.scope.bound
-        )
+        return self.offers.callers(function)
 
     def _operate(self, owner: cst.BaseExpression, value: cst.BaseExpression, module: Module) -> None:
         """``history += [message]``, ``history << message``: what an object's operators do is not followed."""

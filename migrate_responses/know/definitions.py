@@ -50,6 +50,7 @@ class Definitions(Foreign):
         self.gates: list[Gate] = []
         self.undeclared: dict[Var, Var] = {}  # what passes a declaration -> all that comes to it
         self._programs: dict[Module, frozenset[Module]] = {}
+        self._alongside: dict[frozenset[Module], list[Module]] = {}
         self._module_client: Client | None = None
         self._externals: dict[External, Var] = {}
         self._instead: dict[tuple[Module, str], Var] = {}
@@ -249,6 +250,14 @@ class Definitions(Foreign):
                         stack.append(other)
             known = frozenset(found)
             self._programs.update(dict.fromkeys(found, known))
+        return known
+
+    def alongside(self, module: Module) -> list[Module]:
+        """The modules of the program of ``module``, in the order of the project."""
+        program = self.program(module)
+        known = self._alongside.get(program)
+        if known is None:
+            known = self._alongside[program] = [one for one in self.modules if one in program]
         return known
 
     def imported_from(self, module: Module, level: int, name: str, member: str) -> Var:
