@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Value
+from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Typed, Value
 from ..know.modules import Module, walk
 from .context import Context, constants
 from .folding import is_lost
@@ -43,8 +43,9 @@ def plan(context: Context) -> None:
     ]
     bare: dict[Site, cst.CSTNode] = {}
     for node, module, shapes in nodes:
+        entry = _is_entry(context, node, module)
         passes = is_test(context, node, module) or is_carrier(context, node, module)
-        if not passes and not _is_entry(context, node, module):
+        if (not passes or entry is False) and not entry:
             for shape in shapes:
                 bare.setdefault(shape.site, node)
     mixed = {
@@ -107,16 +108,22 @@ def _read(
 
 
 def _is_mixed(context: Context, node: cst.BaseExpression) -> bool:
-    """Whether ``node`` also holds a string or None; the default of a ``getattr`` never shows."""
+    """Whether ``node`` also holds something else; the default of a ``getattr`` never shows."""
     default = isinstance(node, cst.Call)
     return is_not_given(context, node) or any(
-        isinstance(value, Const) and not (default and value.value is None)
+        isinstance(value, Typed)
+        or (isinstance(value, Const) and not (default and value.value is None))
+        or (isinstance(value, Shape) and value.kind in _OTHERS)
         for value in context.project.values(node)
     )
 
 
-def _is_entry(context: Context, node: cst.BaseExpression, module: Module) -> bool:
-    """Whether the value is put into a dict of the program's own, so that all who read it are known."""
+# Parts of an answer that are no objects, and so go through the same hands as the reason does.
+_OTHERS = frozenset({Kind.CONTENT, Kind.LEAF, Kind.REFUSAL, Kind.ROLE})
+
+
+def _is_entry(context: Context, node: cst.BaseExpression, module: Module) -> bool | None:
+    """Whether all who read the dict that the value is put into are known; None if it is put into none."""
     match entry := module.parents.get(node):
         case cst.DictElement(value=value):
             put = value is node
@@ -126,8 +133,8 @@ def _is_entry(context: Context, node: cst.BaseExpression, module: Module) -> boo
             call = module.parents.get(entry)
             put = isinstance(call, cst.Call) and builtin(context, call) == "dict"
         case _:
-            return False
-    return put and not any(context.escapes.of(shape) for shape in _shapes(context, node))
+            return None
+    return not any(context.escapes.of(shape) for shape in _shapes(context, node)) if put else None
 
 
 def _is_element(node: cst.CSTNode, module: Module) -> bool:
@@ -202,11 +209,30 @@ def is_carrier(context: Context, node: cst.BaseExpression, module: Module) -> bo
         case cst.Arg():
             call = module.parents.get(parent)
             callees = context.project.values(call.func) if isinstance(call, cst.Call) else []
-            return bool(callees) and all(isinstance(callee, (Function, Bound, Class)) for callee in callees)
+            followed = all(isinstance(callee, (Function, Bound, Class)) for callee in callees)
+            return (
+                bool(callees)
+                and followed
+                and not any(_is_gathered(callee, parent, call) for callee in callees)
+            )
         case cst.Attribute() | cst.Subscript():
             return False
         case _:
             return False
+
+
+def _is_gathered(callee: Value, arg: cst.Arg, call: cst.CSTNode | None) -> bool:
+    """Whether ``*args`` or ``**labels`` of a function takes the argument, with others that are none."""
+    function = callee.function if isinstance(callee, Bound) else callee
+    if not isinstance(function, Function) or not isinstance(call, cst.Call):
+        return False
+    params = function.node.params
+    own = [param.name.value for param in (*params.posonly_params, *params.params)]
+    if arg.keyword is not None:
+        named = {*own, *(param.name.value for param in params.kwonly_params)}
+        return params.star_kwarg is not None and arg.keyword.value not in named
+    place = call.args.index(arg) + isinstance(callee, Bound)
+    return isinstance(params.star_arg, cst.Param) and place >= len(own)
 
 
 def _shapes(context: Context, node: cst.CSTNode) -> list[Shape]:

@@ -153,8 +153,8 @@ def _anchor(read: Read) -> cst.CSTNode | None:
             isinstance(parent, cst.While) and _within(module, whole, parent.test)
         ):
             return None
-        if isinstance(parent, (cst.CompFor, cst.BaseComp)):
-            return None
+        if isinstance(parent, (cst.CompFor, cst.BaseComp, cst.SimpleStatementSuite)):
+            return None  # `def show(message): print(message.refusal)`: there is no line before it
         if isinstance(parent, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
             break
     statement = module.statement(whole)
