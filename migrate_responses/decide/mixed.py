@@ -28,7 +28,7 @@ from ..know.others import cannot_chat
 from ..know.project import Project
 from ..results import Level
 from .doubles import patched_sdk, replaced
-from .http_clients import has_own_transport, watched
+from .http_clients import has_own_transport, overridden, patched_clients, watched
 from .origins import Origins
 from .plan import Reason
 from .receivers import DOUBLES, Owner, in_tests, is_stored, owner_of
@@ -42,8 +42,9 @@ class Others:
         self.origins = origins
         self.handed = handed_on(project)
         self.replaced = replaced(project)
-        self.patched = patched_sdk(project)
+        self.patched = [*patched_sdk(project), *patched_clients(project)]
         self.watched = watched(project)
+        self.overridden = overridden(project)
         self.stored = _also_stored(project)
 
     def reasons(self, site: Site, settings: Settings) -> Iterator[Reason]:
@@ -67,6 +68,9 @@ class Others:
                 yield Reason("MR803", Level.UNSAFE, "a test replaces the method", place.node, place.module)
             elif place is not None:
                 yield Reason("MR034", Level.MANUAL, "the method is replaced", place.node, place.module)
+            for place in self.overridden.get(client, ()):
+                detail = "this method of the client gets requests or answers before anybody else"
+                yield Reason("MR036", Level.MANUAL, detail, place.node, place.module)
         yield from self._of_program(site)
 
     def _of_program(self, site: Site) -> Iterator[Reason]:
