@@ -91,47 +91,53 @@ def _is_beginning(
 ) -> bool:
     """Whether what is before ``bound`` in the history ``node`` are plain messages, and always there."""
     most = max(_numbers(context, bound), default=0)
-    return 0 < most <= _leading_of(context, known, node, frozenset())
+    return 0 < most <= _leading_of(context, known, node)
 
 
-def _leading_of(context: Context, known: Facts, node: cst.BaseExpression, seen: frozenset[SeqValue]) -> int:
-    """How many messages at the beginning of the list ``node`` are plain ones for certain."""
-    values = context.project.values(node)
-    counts = [_leading(context, known, value, seen) if isinstance(value, SeqValue) else 0 for value in values]
-    return min(counts, default=0)
+def _leading_of(context: Context, known: Facts, node: cst.BaseExpression) -> int:
+    """How many messages at the beginning of the list ``node`` are plain ones for certain.
 
-
-def _leading(context: Context, known: Facts, sequence: SeqValue, seen: frozenset[SeqValue]) -> int:
-    if sequence in seen:
-        return _MANY  # made of itself: the others say how many there are
-    seen |= {sequence}
-    count = _made_with(context, known, sequence, seen)
-    for node, module in context.holders(sequence):
-        count = min(count, _kept_by(context, known, node, module))
+    That is the least of what holds for each list it can be and those they are made of, each asked once.
+    """
+    count = _MANY
+    seen: set[SeqValue] = set()
+    todo = [node]
+    while todo and count:
+        values = context.project.values(todo.pop())
+        if not values:
+            return 0
+        for value in values:
+            if not isinstance(value, SeqValue):
+                return 0
+            if value not in seen:
+                seen.add(value)
+                made, base = _made_with(context, known, value)
+                kept = (_kept_by(context, known, *holder) for holder in context.holders(value))
+                count = min(count, made, *kept)
+                todo += [base] if base is not None else []
     return count
 
 
-def _made_with(context: Context, known: Facts, sequence: SeqValue, seen: frozenset[SeqValue]) -> int:
-    """How many there are when ``sequence`` is made."""
+def _made_with(context: Context, known: Facts, sequence: SeqValue) -> tuple[int, cst.BaseExpression | None]:
+    """How many there are at most when ``sequence`` is made, and of which other list."""
     match node := sequence.node:
         case cst.List(elements=elements):
             count = 0
             for element in elements:
                 if isinstance(element, cst.StarredElement) or not _is_plain(context, known, element.value):
-                    return count
+                    break
                 count += 1
-            return count
+            return count, None
         case cst.Subscript(
             value=base, slice=[cst.SubscriptElement(slice=cst.Slice(lower=None, upper=upper, step=None))]
         ):
-            kept = min(_numbers(context, upper), default=0) if upper is not None else _MANY
-            return min(kept, _leading_of(context, known, base, seen))
+            return min(_numbers(context, upper), default=0) if upper is not None else _MANY, base
         case cst.BinaryOperation(left=left, operator=cst.Add()):
-            return _leading_of(context, known, left, seen)
+            return _MANY, left
         case cst.Call(args=[cst.Arg(keyword=None, star="", value=base)]) if builtin(context, node) == "list":
-            return _leading_of(context, known, base, seen)
+            return _MANY, base
         case _:
-            return 0
+            return 0, None
 
 
 def _is_plain(context: Context, known: Facts, node: cst.BaseExpression) -> bool:
