@@ -60,8 +60,10 @@ def _counted_by_turns(context: Context, node: cst.CSTNode, module: Module) -> It
             call = module.parents.get(parent)
             if isinstance(call, cst.Call) and builtin(context, call) == "enumerate":
                 yield call
-        case cst.CompFor(target=target, iter=source) if source is node and not parent.ifs:
+        case cst.CompFor(target=target, iter=source, ifs=ifs) if source is node:
             whole = module.parents.get(parent)
+            if ifs and not any(_asks_type(item.test) for item in ifs):
+                return
             if isinstance(whole, (cst.GeneratorExp, cst.ListComp)) and not _mentions(whole.elt, target):
                 yield whole
         case cst.For(target=target, iter=source, body=body) if source is node:
@@ -71,6 +73,16 @@ def _counted_by_turns(context: Context, node: cst.CSTNode, module: Module) -> It
                         yield small
         case _:
             return
+
+
+def _asks_type(test: cst.CSTNode) -> bool:
+    """``isinstance(message, dict)``: what the entries are, and not what they say."""
+    return any(
+        isinstance(inner, cst.Call)
+        and isinstance(inner.func, cst.Name)
+        and inner.func.value in ("isinstance", "hasattr")
+        for inner in walk(test)
+    )
 
 
 def _mentions(node: cst.CSTNode, target: cst.CSTNode) -> bool:

@@ -128,7 +128,7 @@ def _nested(context: Context, node: cst.CSTNode, module: Module, sites: list[Sit
         whole = outer
     else:
         key, whole = None, None
-    if not isinstance(key, cst.SimpleString) or whole is None:
+    if not isinstance(key, cst.SimpleString) or whole is None or not _has_no_dict(node):
         text = context.source(node, module)
         context.manual(node, module, sites, "MR604", f"`{text}` is not a dict any more")
         return
@@ -138,5 +138,26 @@ def _nested(context: Context, node: cst.CSTNode, module: Module, sites: list[Sit
         context.edit(node, module, sites, lambda o, u: _base(u) or u, "MR604")
 
 
+def _has_no_dict(node: cst.CSTNode) -> bool:
+    """Whether a read gives nothing of its own where there is no such key: ``part.get("image_url", {})``."""
+    if not isinstance(node, cst.Call) or len(node.args) < 2:
+        return True
+    default = node.args[1].value
+    return isinstance(default, cst.Dict) and not default.elements
+
+
 def _inside(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-    return _base(updated) or updated
+    """``part.get("image_url", {}).get("url", x)`` -> ``part.get("image_url", x)``."""
+    inner = _base(updated)
+    if not isinstance(inner, cst.Call) or len(inner.args) < 2:
+        return inner or updated
+    key = inner.args[0]
+    if isinstance(updated, cst.Call):
+        return inner.with_changes(args=[key, *updated.args[1:]] if len(updated.args) > 1 else [_last(key)])
+    owner = _base(inner)
+    assert owner is not None
+    return cst.Subscript(owner, [cst.SubscriptElement(cst.Index(key.value))])
+
+
+def _last(arg: cst.Arg) -> cst.Arg:
+    return arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)
