@@ -1,12 +1,13 @@
 """Parts and messages that objects of the project stand for: their dicts are made out of sight.
 
-A ``TextPart(type="text", text=...)``, a dataclass or model with a field ``type`` that says ``"image_url"``:
-what they are turned into by ``asdict`` or ``model_dump`` cannot be rewritten, so messages that are not
-written out may hold the old parts.
+A ``TextPart(type="text", text=...)``, a dataclass or model with a field ``type`` that says ``"image_url"``,
+a message whose ``content`` is declared to be a list at times: what they are turned into by ``asdict`` or
+``model_dump`` cannot be rewritten, so messages that are not written out may hold the old parts.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator
 
 import libcst as cst
@@ -42,6 +43,7 @@ def _parts(module: Module) -> Iterator[bool]:
             fields = dict(_fields(node))
             kinds = walk(fields["type"]) if "type" in fields else ()
             yield any(_is_part(value, fields.keys()) for value in kinds)
+            yield "role" in fields and _may_be_list(fields.get("content"))
 
 
 def _makes_messages_of_tools(context: Context, module: Module) -> bool:
@@ -58,6 +60,19 @@ def _makes_messages_of_tools(context: Context, module: Module) -> bool:
 
 
 _OF_TOOLS = frozenset({"tool_calls", "tool_call_id"})
+
+
+def _may_be_list(declaration: cst.CSTNode | None) -> bool:
+    """``content: str | list[dict]``: whoever makes such a message may give it parts."""
+    if not isinstance(declaration, cst.AnnAssign):
+        return False
+    names = (
+        node.value for node in walk(declaration.annotation) if isinstance(node, (cst.Name, cst.SimpleString))
+    )
+    return any(_LIST.search(name) for name in names)
+
+
+_LIST = re.compile(r"\b(list|List|Sequence|Iterable)\b")
 
 
 def _is_part(value: cst.CSTNode | None, names: Container[str]) -> bool:

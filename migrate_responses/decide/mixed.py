@@ -70,7 +70,8 @@ class Others:
                 yield Reason("MR034", Level.MANUAL, "the method is replaced", place.node, place.module)
             for place in self.overridden.get(client, ()):
                 detail = "this method of the client gets requests or answers before anybody else"
-                yield Reason("MR036", Level.MANUAL, detail, place.node, place.module)
+                step = "see what it does with them, and migrate both by hand"
+                yield Reason("MR036", Level.MANUAL, detail, place.node, place.module, step)
         yield from self._of_program(site)
 
     def _of_program(self, site: Site) -> Iterator[Reason]:
