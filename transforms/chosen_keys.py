@@ -10,8 +10,10 @@ from collections.abc import Sequence
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import DictValue, Place, Site, Value
+from ..know.kinds import Const, DictValue, Place, Site, Value
+from ..know.modules import target_names
 from .context import Context, Keyword, chosen_names, key_node
+from .moved_limits import LIMITS
 from .snippets import string
 
 
@@ -56,7 +58,24 @@ def rename_chosen(
         context.manual(place.node, place.module, sites, "MR120", detail)
         return
     names = list(dict.fromkeys(chosen_names(context.project.vars.get(key))))
+    if len(LIMITS.intersection(names)) > 1 and _in_turn(key, place) and _may_be_none(place):
+        detail = f"`{context.source(place.node, place.module)}` may put the None of one limit over the other"
+        context.manual(place.node, place.module, sites, "MR120", detail)
+        return
     context.edit(key, place.module, sites, _looked_up(names, item.name, name), code, item.name)
+
+
+def _in_turn(key: cst.CSTNode, place: Place) -> bool:
+    """Whether a loop goes through the names, so that one entry is written after the other."""
+    return isinstance(key, cst.Name) and any(
+        isinstance(outer, (cst.For, cst.CompFor)) and key.value in target_names(outer.target)
+        for outer in place.module.ancestors(place.node)
+    )
+
+
+def _may_be_none(place: Place) -> bool:
+    values = place.var.values if place.var is not None else ()
+    return not values or any(not isinstance(one, Const) or one.value is None for one in values)
 
 
 def _looked_up(names: list[str], old: str, new: str) -> Apply:
