@@ -227,9 +227,32 @@ def _statements(size: int) -> bytes:
     return HEAD + b"".join(b"x%d = [%d, 'text']\n" % (n, n) for n in range(size)) + CALL
 
 
+def _cut_history(size: int) -> bytes:
+    """A history that is put together in steps, each of which may be left out, and that may be cut."""
+    steps = b"".join(
+        b'if input():\n    history = history + [{"role": "user", "content": "%d"}]\n' % n for n in range(size)
+    )
+    tool = b"tools=[{'type': 'function', 'function': {'name': 'now'}}], messages=history"
+    ask = CALL.replace(b'messages=[{"role": "user", "content": "Hi"}]', tool).replace(b"\n", b"\n    ")
+    answered = (
+        b"history.append(answer.choices[0].message)\n"
+        b"    for call in answer.choices[0].message.tool_calls or []:\n"
+        b'        history.append({"role": "tool", "tool_call_id": call.id, "content": "noon"})\n'
+    )
+    first = b'history = [{"role": "system", "content": "Be brief."}]\n'
+    return (
+        HEAD
+        + first
+        + steps
+        + b"if input():\n    history = history[:1]\nfor _ in range(3):\n    "
+        + ask
+        + answered
+    )
+
+
 @pytest.mark.parametrize(
     ("make", "size"),
-    [(_calls, 20), (_functions, 100), (_literal, 250), (_statements, 200)],
+    [(_calls, 20), (_functions, 100), (_literal, 250), (_statements, 200), (_cut_history, 4)],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_cost_grows_with_size_and_not_faster(make: object, size: int) -> None:
