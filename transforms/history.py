@@ -27,15 +27,14 @@ from ..know.kinds import (
     Value,
 )
 from ..know.modules import Module, walk
+from . import history_bonds
 from .adders import hand_over_calls, hand_over_items
 from .built_up import annotate_list
-from .context import WRITES, Context
+from .context import Context
 from .entries import is_entry, value_of
 from .item_facts import ANSWERS, Facts, answers_in, facts, only, poured_answers
 from .items import expand
 from .listing import append
-from .messages import are_untold
-from .poured import looks
 from .rebuilt import Rebuilt, rebuilt
 from .shared import renamed
 from .snippets import atom, attribute, expr, keyword, parenthesized
@@ -63,51 +62,11 @@ def plan(context: Context) -> None:
     for message, found in again.items():
         if found is None:
             expand(context, known, message)
-    _hold_copies(context, known)
-    _hold_looks(context, known)
-    for bond in known.bonds():
-        context.plan.bind(bond)
-    _bind_untold(context, fed)
+    history_bonds.plan(context, known, fed)
     context.memo["fed"] = frozenset(fed)
     for site in context.sites:
         if site in fed and site not in known.plain:
             _keep_reasoning(context, site)
-
-
-def _hold_copies(context: Context, known: Facts) -> None:
-    """``{k: v for k, v in messages[-1].items() if v}``: a message made of an answer that is a dict."""
-    for message, sites in known.messages.items():
-        made = {shape.site for source in message.merged for shape in answers_in(source)}
-        if made:
-            context.plan.bind(sites | made)
-        if any(isinstance(value, DictValue) for source in message.merged for value in source.values) and made:
-            text = context.source(message.node, message.module)
-            detail = f"`{text}` is made of an answer, whose keys change"
-            context.unsafe(message.node, message.module, sites | made, "MR208", detail)
-
-
-def _hold_looks(context: Context, known: Facts) -> None:
-    """``dict((k, v) for k, v in messages[-1].items())``: all keys of ``dict(message)``, an item now."""
-    for sequence, senders in known.senders.items():
-        for value in [value for var in (sequence.element, *sequence.items.values()) for value in var.values]:
-            made = {shape.site for shape in poured_answers(value)} if isinstance(value, DictValue) else None
-            if not made or not isinstance(value, DictValue):
-                continue
-            changed = [place for found in value.places.values() for place in found if place.how in WRITES]
-            places = [(place.node, place.module) for place in (*value.others, *changed)]
-            for node, module in [*looks(context, value), *places]:
-                text = context.source(node, module)
-                detail = f"the keys of `{text}`, an answer in the history, change"
-                context.unsafe(node, module, senders | made, "MR208", detail)
-
-
-def _bind_untold(context: Context, fed: dict[Site, None]) -> None:
-    """What is sent and could not be followed may be a history with answers: it has their form, old or new."""
-    for site in context.sites:
-        foreign = any(isinstance(value, External) for value in context.request(site).values("messages"))
-        if foreign or are_untold(context, site):
-            program = context.project.program(site.module)
-            context.plan.bind([site, *(other for other in fed if other.module in program)])
 
 
 _SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))

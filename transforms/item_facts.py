@@ -101,10 +101,10 @@ def answers_in(var: Var | None) -> list[Shape]:
     """The whole answers, or their messages, that a variable can be."""
     if var is None:
         return []
-    return [shape for value in var.values for shape in _answers_of(value)]
+    return [shape for value in var.values for shape in answers_of(value)]
 
 
-def _answers_of(value: Value) -> list[Shape]:
+def answers_of(value: Value) -> list[Shape]:
     """The whole answer, or its message, that ``value`` is or was made from."""
     if isinstance(value, Shape):
         return [value] if value.kind in ANSWERS else []
@@ -147,13 +147,13 @@ class Facts:
         self.multiple = dict.fromkeys(m for m, form in self.forms.items() if form is Form.CALLS)
 
     def _plain_answers(self) -> set[Site]:
-        histories = {sequence: self._elements(sequence) for sequence in self.senders}
+        histories = {sequence: self.elements(sequence) for sequence in self.senders}
         entries = {entry for found in histories.values() for entry in found}
-        return plain_answers(self.context, histories, {entry: _answers_of(entry) for entry in entries})
+        return plain_answers(self.context, histories, {entry: answers_of(entry) for entry in entries})
 
     def _is_plain(self, value: Value) -> bool:
         """Whether an answer goes in as a plain message."""
-        found = _answers_of(value)
+        found = answers_of(value)
         return bool(found) and all(shape.site in self.plain for shape in found)
 
     def forms_of(self, var: Var | None) -> frozenset[Form]:
@@ -254,13 +254,6 @@ class Facts:
         for sites, place in self.added:
             yield None, sites, place
 
-    def bonds(self) -> Iterator[set[Site]]:
-        """The calls that send a list together with those whose answers are in it, however they got there."""
-        for sequence, sites in self.senders.items():
-            answers = {shape.site for value in self._elements(sequence) for shape in _answers_of(value)}
-            if answers:
-                yield sites | answers
-
     def loaders(self, program: Container[Module]) -> set[Site]:
         """The calls in ``program`` that send what was stored before."""
         return {
@@ -273,14 +266,14 @@ class Facts:
 
     def holds_answers(self, sequence: SeqValue) -> bool:
         """Whether one answer can be several items of ``sequence``."""
-        return any(self._is_several(value) for value in self._elements(sequence))
+        return any(self._is_several(value) for value in self.elements(sequence))
 
     def holds_items(self, sequence: SeqValue) -> bool:
         """Whether an element of ``sequence`` is no plain message afterwards."""
         return any(
             self._is_several(value)
             or (isinstance(value, DictValue) and self.forms.get(value, Form.PLAIN) is not Form.PLAIN)
-            for value in self._elements(sequence)
+            for value in self.elements(sequence)
         )
 
     def wants_dicts_at(self, place: Place) -> bool:
@@ -352,7 +345,7 @@ class Facts:
             return value.kind in ANSWERS
         return isinstance(value, DictValue) and (value in self.multiple or bool(list(poured_answers(value))))
 
-    def _elements(self, sequence: SeqValue) -> list[Value]:
+    def elements(self, sequence: SeqValue) -> list[Value]:
         found: dict[Value, None] = {}
         seen: set[SeqValue] = set()
         stack = [sequence]
