@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..know.kinds import Bound, Class, DictValue, Function, Kind, SeqValue
+from ..know.kinds import Bound, Class, DictValue, Function, SeqValue
 from ..know.modules import Module, walk
 from .context import Context
 from .reading import builtin
@@ -188,8 +188,6 @@ class Keys:
             return True
         if isinstance(node, cst.BooleanOperation):
             return self._is_key(node.left, module)
-        if isinstance(node, cst.Attribute) and node.attr.value == "index":
-            return {shape.kind for shape in self.context.project.shapes(node.value)} == {Kind.DELTA_CALL}
         return isinstance(node, cst.Name) and any(
             self._is_of_keys(loop.iter, module) for loop in _loops(node, module)
         )
