@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from ..know.graph import Var
-from ..know.kinds import Const, External, Invocation
+from ..know.kinds import Const, DictValue, External, Invocation, Unknown, Value
 from ..know.modules import Module, dotted
 from ..know.project import Project
 from .receivers import in_tests
@@ -98,12 +98,16 @@ class Ambient:
     def _assignments(self) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
         for call, callees in self._project.callees.items():
             names = {value.path for value in callees if isinstance(value, External)}
-            if "os.environ.setdefault" in names and len(call.arguments) > 1:
+            if not names.isdisjoint(_SETTERS) and len(call.arguments) > 1:
                 yield from self._setdefault(call)
-        if not any(owner.path == "os.environ" for owner, _ in self._project.external_fields):
-            return
+            elif "os.environ.update" in names:
+                yield from self._update(call)
         for module in self._project.modules:
-            for node in module.of(cst.Assign):
+            for node in module.of(cst.Assign, cst.AugAssign) if "environ" in module.text else ():
+                if isinstance(node, cst.AugAssign):
+                    yield from self._join(node, module)
+                    continue
+                assert isinstance(node, cst.Assign)
                 for target in node.targets:
                     yield from self._store(target.target, node, module)
 
@@ -111,6 +115,33 @@ class Ambient:
         for key in call.arguments[0].var.values:
             if isinstance(key, Const) and isinstance(key.value, str):
                 yield key.value, call.arguments[1].var, call.node, call.module
+            else:
+                yield from self._by_name(call.node, call.module)
+
+    def _update(self, call: Invocation) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
+        """``os.environ.update(SETTINGS)``."""
+        for argument in call.arguments:
+            if argument.keyword not in (None, "*", "**"):
+                yield argument.keyword, argument.var, call.node, call.module
+                continue
+            for value in argument.var.values:
+                if isinstance(value, DictValue):
+                    yield from _entries(value, call.node, call.module)
+                elif not isinstance(value, Const):
+                    yield from self._by_name(call.node, call.module)
+
+    def _join(self, node: cst.AugAssign, module: Module) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
+        """``os.environ |= SETTINGS``."""
+        if any(map(_is_environment, self._project.values(node.target))):
+            for value in self._project.values(node.value):
+                if isinstance(value, DictValue):
+                    yield from _entries(value, node, module)
+
+    def _by_name(self, node: cst.CSTNode, module: Module) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
+        """A variable whose name is computed at ``node``: any that a dict of the project has."""
+        for value in self._project.built.values():
+            if isinstance(value, DictValue):
+                yield from _entries(value, node, module)
 
     def _store(
         self, target: cst.BaseExpression, node: cst.Assign, module: Module
@@ -118,11 +149,30 @@ class Ambient:
         if not isinstance(target, cst.Subscript):
             return
         owners = self._project.values(target.value)
-        if not any(isinstance(owner, External) and owner.path == "os.environ" for owner in owners):
+        if not any(map(_is_environment, owners)):
             return
         value = self._project.vars.get(node.value)
         for element in target.slice:
             if isinstance(element.slice, cst.Index) and value is not None:
-                for key in self._project.values(element.slice.value):
+                for key in self._project.values(element.slice.value) or [Unknown("a name")]:
                     if isinstance(key, Const) and isinstance(key.value, str):
                         yield key.value, value, node, module
+                    else:
+                        yield from self._by_name(node, module)
+
+
+_SETTERS = frozenset({"os.environ.setdefault", "os.environ.__setitem__", "os.putenv"})
+
+
+def _is_environment(value: Value) -> bool:
+    return isinstance(value, External) and value.path == "os.environ"
+
+
+def _entries(
+    value: DictValue, node: cst.CSTNode, module: Module
+) -> Iterator[tuple[str, Var, cst.CSTNode, Module]]:
+    """The variables of the SDK that ``value`` has entries for, put into the environment at ``node``."""
+    for name, places in value.places.items():
+        for place in places if name.startswith("OPENAI_") else ():
+            if place.var is not None:
+                yield name, place.var, node, module
