@@ -54,6 +54,8 @@ def response_of(shapes: Shapes, tree: cst.Call, path: str) -> Apply | None:
         return None
     if calls is not None and not shapes.calls.are_items(calls):
         return None
+    if calls is None or is_empty(calls):
+        shapes.tell_none(parts.get("content"), choice)
     if path.startswith("openai.types."):
         return None if refusal else _model(shapes, choice, inner, parts)
     may_be_none = shapes.may_be_none(parts.get("content"))

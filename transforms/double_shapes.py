@@ -34,6 +34,9 @@ from .double_forms import NAMESPACE, Keywords, inside, is_bag, is_type, keywords
 from .double_streams import Reads, chunk_of, event_of
 from .double_trees import binding, written_out
 from .history import is_fed
+from .none_kept import is_kept
+from .none_text import none_is_seen
+from .snippets import spells_none
 from .tested import at
 
 _MOCKS = ("MagicMock", "Mock", "NonCallableMock")
@@ -201,6 +204,7 @@ class Shapes:
         if "choices" in keywords:
             self._response(node, path, keywords)
         elif "content" in keywords and self._is_lone_message(node, keywords):
+            self.tell_none(keywords["content"], node)
             self.edit(node, lone_message(self.may_be_none(keywords["content"])))
 
     def _is_lone_message(self, node: cst.Call, keywords: Keywords) -> bool:
@@ -314,6 +318,7 @@ class Shapes:
     def text(self, assign: cst.CSTNode | None) -> None:
         """The text that is set: the new answer has "" where the old had None."""
         if isinstance(assign, cst.Assign) and self.may_be_none(assign.value):
+            self.tell_none(assign.value, assign)
             self.edit(assign.value, or_empty)
 
     def may_be_none(self, node: cst.BaseExpression | None) -> bool:
@@ -332,6 +337,32 @@ class Shapes:
             )
             for item in decorated
         )
+
+    def tell_none(self, content: cst.BaseExpression | None, beside: cst.CSTNode) -> None:
+        """A text that is None in a test holds back where the program keeps it as it is: it is "" now."""
+        if content is None or not (spells_none(content) or self.may_be_none(content)):
+            return
+        sites = [
+            site
+            for site in at(self.context, self.module, beside)
+            if self._is_kept(site) and not none_is_seen(self.context, site)
+        ]
+        if sites:
+            detail = "the text of a double is None, which can be told from an empty one"
+            self.context.unsafe(beside, self.module, sites, "MR803", detail)
+
+    def _is_kept(self, site: Site) -> bool:
+        """Whether the text is kept as it is; ``message.content or ""`` is not."""
+        reads = [
+            module.parents.get(node)
+            for node, module in self.context.texts(site)
+            if isinstance(node, cst.Attribute) and node.attr.value == "content"
+        ]
+        defaulted = [
+            isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, cst.Or)
+            for parent in reads
+        ]
+        return not (defaulted and all(defaulted)) and is_kept(self.context, site)
 
     def func_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What makes the double ``node``, which may be a name."""
