@@ -99,6 +99,13 @@ def breakdown(sources: Mapping[str, bytes], error: Exception) -> tuple[Diagnosti
     return tuple(failure("MR910", path, 0, masked(what)) for path in calls or sources)
 
 
+def too_much(sources: Mapping[str, bytes], size: int) -> tuple[Diagnostic, ...]:
+    """What to say of files that hang together and are too many to be parsed: at each with calls."""
+    what = f"{size / 1e6:.0f} million characters of Python hang together, too many to follow at once"
+    calls = [path for path, data in sources.items() if b"ompletion" in data]
+    return tuple(failure("MR914", path, 0, what) for path in calls or sources)
+
+
 def unwritten(path: str, fault: str) -> Diagnostic:
     """What to say if not even the comments of a file can be written."""
     return failure("MR910", path, 0, masked(f"the file could not be rewritten: {fault[:200]}"))

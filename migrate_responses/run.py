@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-from . import progress
+from . import limits, progress
 from .config import Settings
 from .decide.copies import complete
 from .decide.endpoints import is_instructor_site, judge_site
@@ -26,7 +26,7 @@ from .know.modules import Module, module_name, scan
 from .know.project import Project
 from .know.testing import in_tests
 from .parsing import understood
-from .places import Places, next_step, sentence, unwritten
+from .places import Places, next_step, sentence, too_much, unwritten
 from .programs import split
 from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict
 from .room import make_room, uncollected
@@ -93,6 +93,10 @@ class Inspection:
         self.flows: list[Flow] = []  # as decided by ``results``
         self._diagnostics: dict[Flow, tuple[Diagnostic, ...]] = {}
         self._modules: list[Module] = []
+        size = sum(map(len, sources.values()))
+        if size > limits.LARGEST_PART:
+            self._errors += too_much(sources, size)
+            return
         for number, path in enumerate(sorted(sources)):
             progress.note("reading", number, len(sources))
             module = self._parse(path, sources[path])

@@ -6,6 +6,7 @@ import codecs
 
 import pytest
 
+from migrate_responses import limits
 from migrate_responses.config import Settings
 from migrate_responses.results import FileResult, Level, Results, Verdict
 from migrate_responses.run import migrate
@@ -163,3 +164,12 @@ def test_a_comment_says_the_same_whatever_was_named() -> None:
     (part,) = migrate(sources, Settings(), {"client.py"}).changed
     assert part.after == whole.after
     assert "MR112" in whole.after.decode()
+
+
+def test_more_than_can_be_followed_is_refused_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = {"a.py": CALL.encode() + b"import b\n", "b.py": b"text = 'x'\n" * 100}
+    monkeypatch.setattr(limits, "LARGEST_PART", 1_000)
+    results = migrate({**large, "alone.py": CALL.encode()}, Settings())
+    assert [(error.code, error.path) for error in results.errors] == [("MR914", "a.py")]
+    assert [site.path for site in results.sites] == ["alone.py"]
+    assert [file.path for file in results.changed] == ["alone.py"]
