@@ -9,9 +9,7 @@ from collections.abc import Iterator
 
 from .find.candidates import LARGEST_CODE
 
-LARGEST_PART = (
-    40_000_000  # of files that hang together: trees of some 8 GB, and more than two minutes of parsing
-)
+LARGEST_PART = 25_000_000  # of files that hang together: their trees take some 4 GB
 _LONG = 4_000  # characters of a line; a shorter one cannot nest so deeply that it matters
 _BRACKETS = 200  # Python itself takes no more
 _DEEPEST = 3_500  # levels of syntax: there is a call of a function for each, again and again

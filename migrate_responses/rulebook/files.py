@@ -154,8 +154,8 @@ FILES: tuple[Rule, ...] = (
         "Too large",
         MANUAL,
         "A file with more than ten million characters of Python, or of more than 200 MB, would take hours and"
-        " more memory than most machines have. So would files with more than forty million characters that"
-        " imports join. They were left as they are. All others were processed. The exit status is 2.",
+        " more memory than most machines have. So would files with more than twenty-five million characters"
+        " that imports join. They were left as they are. All others were processed. The exit status is 2.",
         "",
         "",
         PROJECT,
