@@ -102,7 +102,7 @@ def breakdown(sources: Mapping[str, bytes], error: Exception) -> tuple[Diagnosti
 def too_much(sources: Mapping[str, bytes], size: int) -> tuple[Diagnostic, ...]:
     """What to say of files that hang together and are too many to be parsed: at each with calls."""
     what = f"{size / 1e6:.0f} million characters of Python hang together, too many to follow at once"
-    calls = [path for path, data in sources.items() if b"ompletion" in data]
+    calls = [path for path, data in sources.items() if b"completions" in data or b"ChatCompletion" in data]
     return tuple(failure("MR914", path, 0, what) for path in calls or sources)
 
 
