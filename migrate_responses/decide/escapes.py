@@ -20,6 +20,7 @@ from ..know.kinds import (
     Argument,
     Bound,
     Class,
+    Client,
     Const,
     External,
     Function,
@@ -222,7 +223,9 @@ class Escapes:
                 case External(path=path) if of_client and path.startswith(DOUBLES):
                     continue
                 case External(path="builtins.setattr") if len(call.arguments) > 1:
-                    if all(isinstance(key, Const) for key in call.arguments[1].var.values):
+                    if all(isinstance(key, Const) for key in call.arguments[1].var.values) and not any(
+                        isinstance(owner, Client) for owner in call.arguments[0].var.values
+                    ):
                         continue
                     yield "builtins.setattr"
                 case External(path="functools.partial") if call.arguments:

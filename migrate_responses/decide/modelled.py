@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Bound, Class, External, Function, Instance, Unknown, Value
+from ..know.kinds import Bound, Class, Client, External, Function, Instance, Unknown, Value
 
 # Callees that only show or test their arguments.
 DISPLAY = tuple(
@@ -64,7 +64,7 @@ def is_not_followed(owner: Value, target: cst.Attribute | cst.Subscript) -> bool
             return not is_state(path)
         case Instance(type=cls):  # the entries of a dict of one's own class
             return isinstance(target, cst.Subscript) or (target.attr.value == "data" and _is_user_made(cls))
-        case Function() | Bound():
+        case Function() | Bound() | Client():
             return True
         case _:
             return False
