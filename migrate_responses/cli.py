@@ -348,6 +348,9 @@ def main() -> NoReturn:
 def _run() -> int:
     try:
         cli.main(prog_name="migrate-responses", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()  # the help itself, of a command that was given nothing
+        return error.exit_code
     except click.ClickException as error:
         _inert(error).show()
         return error.exit_code

@@ -337,7 +337,7 @@ class Inspection:
         if first.module is not module:
             around = scope_of(first.node, first.module)
             text = f"{text} (in {first.module.path}{f', {around}' if around else ''})"
-        step = next_step(first, self._verdict(flow) is not Verdict.MANUAL)
+        step = next_step(first, not any(reason.level is Level.MANUAL for reason in reasons))
         text = f"{text}; {step}" if step else text
         others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
         if others:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -229,6 +230,15 @@ def test_explain() -> None:
     listed = run("explain").stdout
     assert "MR112  manual  stop" in listed
     assert "There is no rule 'MR999'" in run("explain", "MR999", status=2).stderr
+
+
+def test_nothing_at_all_shows_the_help() -> None:
+    command = [sys.executable, "-m", "migrate_responses"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("Usage: migrate-responses [OPTIONS] COMMAND")
+    assert "Error" not in result.stderr
+    assert "\\n" not in result.stderr
 
 
 def test_help() -> None:

@@ -112,6 +112,20 @@ def test_what_may_not_be_written_holds_the_flow() -> None:
     assert [site.verdict for site in both.sites] == [Verdict.MIGRATED]
 
 
+def test_a_todo_is_the_same_whatever_was_named() -> None:
+    sources = {
+        "client.py": b"from openai import OpenAI\n\n\ndef ask(messages):\n"
+        b"    return OpenAI().chat.completions.create(model='gpt-4o', messages=messages, seed=1)\n",
+        "main.py": b"from client import ask\n\n"
+        b"print(ask([{'role': 'user', 'content': 'a'}]).choices[0].message.content)\n",
+    }
+    whole = {file.path: file.after for file in migrate(sources, Settings()).files}
+    assert b"MR110" in whole["client.py"]
+    assert b"drop it with --unsafe-fixes" in whole["client.py"]
+    for named in sources:
+        assert not migrate(whole, Settings(), {named}).changed
+
+
 def test_todo_comes_once_and_goes_with_its_reason() -> None:
     held = one(STOP)[0].after
     assert held.decode().count(TODO) == 1
