@@ -38,6 +38,7 @@ UNTYPED_BEFORE = {
     "answers/dumped_and_read": {"reportOptionalMemberAccess"},
     "answers/usage_by_getattr": {"reportOptionalMemberAccess"},
     "parts/suppressed": {"reportArgumentType"},
+    "projects/suite_stream_stop_with_tools": {"reportArgumentType", "reportCallIssue"},
     "streams/flag_handed_on": {"reportAttributeAccessIssue"},
     "toolloops/async_gather": {"reportArgumentType", "reportOptionalMemberAccess"},
     "toolloops/example_turns": {"reportArgumentType"},

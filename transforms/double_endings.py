@@ -15,7 +15,7 @@ import libcst as cst
 from ..know.kinds import Const, Kind
 from .double_edits import REASON, is_empty
 from .double_forms import Keywords
-from .snippets import expr, string
+from .snippets import expr, is_simple, string
 
 if TYPE_CHECKING:
     from .double_shapes import Shapes
@@ -40,8 +40,11 @@ class Ending:
         """The type of the event."""
         if self.finish is None:
             return expr(f'"{self.kinds[0] if self.kinds else NOTHING}"')
-        entries = ", ".join(f'"{reason}": "{_ENDS[reason]}"' for reason in self.reasons)
-        return expr(f'{{{entries}}}.get(finish, "{NOTHING}")', finish=self.finish)
+        if not is_simple(self.finish):
+            entries = ", ".join(f'"{reason}": "{_ENDS[reason]}"' for reason in self.reasons)
+            return expr(f'{{{entries}}}.get(finish, "{NOTHING}")', finish=self.finish)
+        cases = "".join(f'"{_ENDS[reason]}" if f == "{reason}" else ' for reason in self.reasons)
+        return expr(f'{cases}"{NOTHING}"', f=self.finish)
 
     def response(self, made: Callable[[Keywords], cst.BaseExpression]) -> Keywords:
         """What the program may ask of the response of the event; ``made`` makes the details."""
