@@ -328,7 +328,9 @@ def main() -> NoReturn:
     except Stopped as stopped:
         # A thread of the engine may still be at work. It writes nothing, and nobody should wait for it.
         ignore()
-        start = "\r" if sys.stderr.isatty() else ""
+        # What stands in the line is a prompt or how far the run is, and `^C`.
+        plain = os.environ.get("TERM", "dumb") == "dumb"
+        start = ("\n" if plain else "\r\x1b[K") if sys.stderr.isatty() else ""
         _end(stopped.status, f"{start}{stopped.word}; {_written()}.")
     except OSError as error:
         from migrate_responses.visible import visible
