@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..know.graph import Var
-from ..know.kinds import DictValue, Instance, SeqValue, Value
+from ..know.kinds import DictValue, Instance, SeqValue, Shape, Value
 from ..know.modules import Module
+from .records import has_shape
 
 OPENERS = frozenset(
     {"dataclasses.asdict", "dataclasses.astuple", "builtins.vars", "attr.asdict", "attrs.asdict"}
@@ -16,7 +17,7 @@ OPENERS = frozenset(
 
 
 def opened(var: Var) -> Iterator[Var]:
-    """The fields with dicts in them of the objects in ``var``, and of those inside them, however deep."""
+    """The fields of the objects in ``var``, and those inside them, that may change their shape."""
     seen: set[Value] = set()
     stack = list(var.values)
     while stack:
@@ -28,7 +29,9 @@ def opened(var: Var) -> Iterator[Var]:
             case Instance(fields=fields):
                 for field in fields.values():
                     stack.extend(field.values)
-                    if any(isinstance(inner, DictValue) for inner in field.values):
+                    if any(
+                        isinstance(inner, (DictValue, Shape)) and has_shape(inner) for inner in field.values
+                    ):
                         yield field
             case SeqValue(element=element, items=items):
                 for inside in (element, *items.values()):

@@ -50,10 +50,16 @@ class Records:
     def fields(self, value: Value) -> Iterator[Var]:
         """What whoever gets ``value`` can read; nothing if it is no record."""
         if isinstance(value, Instance) and self._is_record(value.type):
-            for name, var in value.fields.items():
+            for name, var in self._declared(value):
                 shown = not name.startswith("_") and name not in self._left_out(value.type)
-                if shown and any(_has_shape(held) for held in var.values):
+                if shown and any(has_shape(held) for held in var.values):
                     yield var
+
+    def _declared(self, record: Instance) -> Iterator[tuple[str, Var]]:
+        """The fields of a record, and what those hold that were never set: ``items: list[Out] = []``."""
+        yield from record.fields.items()
+        for owner in (record.type, *self._project.ancestors(record.type)):
+            yield from ((name, owner.members[name]) for name in owner.annotations if name in owner.members)
 
     def dumped(self, call: Invocation) -> Iterator[Var]:
         """What ``record.model_dump()`` shows."""
@@ -123,7 +129,7 @@ class Records:
         return frozenset(found)
 
 
-def _has_shape(value: Value) -> bool:
+def has_shape(value: Value) -> bool:
     """Whether the migration gives ``value`` another shape: texts and finish reasons stay texts."""
     if isinstance(value, Shape):
         return value.kind in STRUCTURAL - {Kind.FINISH, Kind.CHUNK_FINISH}
