@@ -18,21 +18,16 @@ from ..know.modules import Module, walk
 from .context import Context
 from .double_calls import Calls
 from .double_edits import new_string
-from .double_trees import binding, is_read
+from .double_uses import Unclear, keys_asked, uses
 from .history import is_fed
 from .sent import is_item, messages_of
 from .snippets import entry, key_of
-from .tested import key_asked
 
 # The keys of a tool's result, and how they are called now.
 _RESULT = {"role": "type", "tool_call_id": "call_id", "content": "output"}
 _NEW_TYPE = "function_call_output"
 _FARTHEST = 3  # [system, user, answer, result]
 Edits = list[tuple[cst.CSTNode, Apply]]
-
-
-class _Unclear(Exception):
-    """A use of the messages that is not understood."""
 
 
 class Histories:
@@ -56,7 +51,7 @@ class Histories:
             edits: Edits = []
             for place, elements in places.items():
                 edits += self._of_element(place, elements)
-        except _Unclear:
+        except Unclear:
             return None
         return edits
 
@@ -91,23 +86,12 @@ class Histories:
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as name)], value=value) if (
                 value is node
             ):
-                for use in self._uses(parent, name):
+                for use in uses(self._module, parent, name):
                     yield from self._elements(use)
             case cst.Assert(test=test) if test is node:
                 return
             case _:
-                raise _Unclear
-
-    def _uses(self, assign: cst.Assign, name: cst.Name) -> Iterator[cst.Name]:
-        """Where what ``assign`` binds is read; nothing else may bind the name around it."""
-        for node in self._module.of(cst.Name):
-            assert isinstance(node, cst.Name)
-            if node.value == name.value and is_read(self._module, node):
-                bound = binding(self._module, node)
-                if bound is assign:
-                    yield node
-                elif bound is None and self._module.function(node) is self._module.function(assign):
-                    raise _Unclear
+                raise Unclear
 
     def _of_element(self, place: int, elements: list[cst.BaseExpression]) -> Edits:
         asked = [question for element in elements for question in self._asked_of(element)]
@@ -115,29 +99,12 @@ class Histories:
             return []  # a history does not begin with an answer
         is_certain = place == -1 or (1 < place <= _FARTHEST and not self._has_many_calls())
         if not is_certain or not any(self._is_result(*question) for question in asked):
-            raise _Unclear
+            raise Unclear
         return [edit for question in asked for edit in self._result(*question)]
 
     def _asked_of(self, element: cst.BaseExpression) -> Iterator[tuple[str, cst.BaseExpression]]:
         """The keys that are read of an element; "" for a comparison with a whole dict."""
-        parent = self._module.parents.get(element)
-        match parent:
-            case cst.Subscript(value=value) if value is element and key_asked(parent):
-                yield str(key_asked(parent)), parent
-            case cst.Attribute(value=value, attr=cst.Name(value="get")) if value is element:
-                call = self._module.parents.get(parent)
-                if not isinstance(call, cst.Call) or key_asked(call) is None or len(call.args) > 1:
-                    raise _Unclear
-                yield str(key_asked(call)), call
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as name)], value=value) if (
-                value is element
-            ):
-                for use in self._uses(parent, name):
-                    yield from self._asked_of(use)
-            case cst.Comparison() | cst.ComparisonTarget() if isinstance(self._other(element), cst.Dict):
-                yield "", element
-            case _:
-                raise _Unclear
+        return keys_asked(self._module, element, lambda node: isinstance(self._other(node), cst.Dict))
 
     def _other(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What ``node`` is said to be equal to."""
@@ -196,13 +163,13 @@ class Histories:
             assert isinstance(other, cst.Dict)
             return self._whole(other)
         if key not in _RESULT:
-            raise _Unclear
+            raise Unclear
         quoted = node.args[0].value if isinstance(node, cst.Call) else _key_node(node)
         edits: Edits = [(quoted, new_string(_RESULT[key]))]
         if key == "role":
             said = self._says_tool(node)
             if said is None:
-                raise _Unclear
+                raise Unclear
             edits.append((said, new_string(_NEW_TYPE)))
         return edits
 
@@ -212,7 +179,7 @@ class Histories:
         for element in node.elements:
             name = key_of(element)
             if name not in _RESULT or not isinstance(element, cst.DictElement):
-                raise _Unclear
+                raise Unclear
             edits.append((element.key, new_string(_RESULT[name])))
             if name == "role":
                 edits.append((element.value, new_string(_NEW_TYPE)))
@@ -252,7 +219,7 @@ def _place(index: cst.BaseExpression) -> int:
         case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() as number):
             return -number.evaluated_value
         case _:
-            raise _Unclear
+            raise Unclear
 
 
 def _key_node(node: cst.BaseExpression) -> cst.CSTNode:

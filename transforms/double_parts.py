@@ -15,7 +15,8 @@ from ..know.kinds import Site
 from ..know.modules import Module, walk
 from .context import Context, constants
 from .double_edits import new_string
-from .double_trees import binding, is_read
+from .double_trees import is_read
+from .double_uses import Unclear, keys_asked, uses
 from .sent import messages_of
 from .snippets import literals_of
 from .tested import key_asked
@@ -23,10 +24,6 @@ from .tested import key_asked
 Edits = list[tuple[cst.CSTNode, Apply]]
 _TYPES = {"text": "input_text", "image_url": "input_image", "file": "input_file"}
 _NESTED = frozenset({"image_url", "file"})
-
-
-class _Unclear(Exception):
-    """A use of the messages that is not understood."""
 
 
 class Parts:
@@ -42,7 +39,7 @@ class Parts:
         self._edits = []
         try:
             self._list(messages)
-        except _Unclear:
+        except Unclear:
             return None
         return list(dict.fromkeys(self._edits))
 
@@ -53,21 +50,21 @@ class Parts:
             self._message(use)
 
     def _message(self, node: cst.BaseExpression) -> None:
-        for key, read in self._keys(node):
+        for key, read in keys_asked(self._module, node):
             if key == "content":
                 for use in self._entries(read):
                     self._part(use)
             elif key != "role":
-                raise _Unclear
+                raise Unclear
 
     def _part(self, node: cst.BaseExpression) -> None:
-        for key, read in self._keys(node):
+        for key, read in keys_asked(self._module, node):
             if key == "type":
                 self._type(read)
             elif key in _NESTED:
                 self._nested(read)
             elif key != "text":
-                raise _Unclear
+                raise Unclear
 
     def _type(self, node: cst.BaseExpression) -> None:
         """``part["type"] == "image_url"``."""
@@ -78,9 +75,9 @@ class Parts:
             ):
                 literals = literals_of(other)
             case _:
-                raise _Unclear
+                raise Unclear
         if not literals:
-            raise _Unclear
+            raise Unclear
         for literal in literals:
             new = _TYPES.get(str(literal.evaluated_value))
             if new is not None:
@@ -89,18 +86,18 @@ class Parts:
     def _nested(self, node: cst.BaseExpression) -> None:
         """``part["image_url"]["url"]`` is ``part["image_url"]``, other keys move up."""
         found = False
-        for key, read in self._keys(node):
+        for key, read in keys_asked(self._module, node):
             if self._module.parents.get(node) not in (read, getattr(read, "func", None)):
-                raise _Unclear  # under a name
+                raise Unclear  # under a name
             found = True
             if key == "url":
                 self._edits.append((read, _receiver))
             elif isinstance(read, cst.Subscript):
                 self._edits.append((node, _receiver))
             else:
-                raise _Unclear  # a detail may be written out now
+                raise Unclear  # a detail may be written out now
         if not found:
-            raise _Unclear
+            raise Unclear
 
     # -- syntax ------------------------------------------------------------------------------
 
@@ -110,12 +107,12 @@ class Parts:
         match parent:
             case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index())]) if value is node:
                 if key_asked(parent) is not None:
-                    raise _Unclear
+                    raise Unclear
                 yield parent
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as name)], value=value) if (
                 value is node
             ):
-                for use in self._uses(parent, name):
+                for use in uses(self._module, parent, name):
                     yield from self._entries(use)
             case cst.For(target=cst.Name() as name, iter=source) if source is node:
                 yield from self._named(parent.body, name)
@@ -128,7 +125,7 @@ class Parts:
             case cst.Assert(test=test) if test is node:
                 return
             case _:
-                raise _Unclear
+                raise Unclear
 
     def _of_comprehension(self, loop: cst.CompFor, name: cst.Name) -> Iterator[cst.BaseExpression]:
         """The entries in a comprehension, and what comes out of it, if that is entries."""
@@ -145,44 +142,14 @@ class Parts:
             elif isinstance(call, cst.Call) and _is_named(call, "list"):
                 yield from self._entries(call)
             else:
-                raise _Unclear
+                raise Unclear
 
     def _named(self, around: cst.CSTNode, name: cst.Name) -> Iterator[cst.Name]:
         for node in walk(around):
             if isinstance(node, cst.Name) and node.value == name.value and node is not name:
                 if not is_read(self._module, node):
-                    raise _Unclear
+                    raise Unclear
                 yield node
-
-    def _keys(self, node: cst.BaseExpression) -> Iterator[tuple[str, cst.BaseExpression]]:
-        """The keys that are read of a dict, each with its read."""
-        parent = self._module.parents.get(node)
-        match parent:
-            case cst.Subscript(value=value) if value is node and key_asked(parent):
-                yield str(key_asked(parent)), parent
-            case cst.Attribute(value=value, attr=cst.Name(value="get")) if value is node:
-                call = self._module.parents.get(parent)
-                if not isinstance(call, cst.Call) or key_asked(call) is None or len(call.args) > 1:
-                    raise _Unclear
-                yield str(key_asked(call)), call
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as name)], value=value) if (
-                value is node
-            ):
-                for use in self._uses(parent, name):
-                    yield from self._keys(use)
-            case _:
-                raise _Unclear
-
-    def _uses(self, assign: cst.Assign, name: cst.Name) -> Iterator[cst.Name]:
-        """Where what ``assign`` binds is read; nothing else may bind the name around it."""
-        for node in self._module.of(cst.Name):
-            assert isinstance(node, cst.Name)
-            if node.value == name.value and is_read(self._module, node):
-                bound = binding(self._module, node)
-                if bound is assign:
-                    yield node
-                elif bound is None and self._module.function(node) is self._module.function(assign):
-                    raise _Unclear
 
     def _is_harmless(self, arg: cst.Arg) -> bool:
         """``len(content)``, ``isinstance(content, list)``."""
