@@ -235,6 +235,8 @@ class Body(Statements):
             self.drop(node.body, node.test, reach)
             return branch.after
         layout.dissolved[node] = (body, orelse)
+        if branch.jump is not None:
+            self.needless.add(branch.jump)
         if body:
             self._collect(node.body, branch.body, layout, units)
         else:

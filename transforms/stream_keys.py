@@ -68,6 +68,8 @@ class Keys:
         for value in self.values:
             yield from self.context.holders(value)
         module = self.region.module
+        if not self.written:
+            return
         for node in walk(module.function(self.region.node) or module.tree):
             if isinstance(node, (cst.Name, cst.Attribute)) and self._is_one(node, module):
                 yield node, module

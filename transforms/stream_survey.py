@@ -21,6 +21,7 @@ class Branch:
     body: Reach = frozenset()
     orelse: Reach = frozenset()
     after: Reach = frozenset()
+    jump: cst.CSTNode | None = None  # the ``continue`` that falls away with the ``if``
 
 
 class Survey(Tests):
@@ -68,10 +69,8 @@ class Survey(Tests):
         others = [line for line in node.body.body if not (goes_on and line is last)]
         if any(self._strays(line) for line in others):
             return Branch("whole")
-        if goes_on and last is not None:
-            self.needless.add(last)
         after = neg | (reach & {On.OTHER}) if goes_on else reach
-        return Branch("apart", body=reach - neg, orelse=neg, after=after)
+        return Branch("apart", reach - neg, neg, after, last if goes_on else None)
 
     def _strays(self, node: cst.CSTNode) -> bool:
         """Whether a jump in ``node`` would run whatever the event says."""

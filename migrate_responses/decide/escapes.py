@@ -190,16 +190,15 @@ class Escapes:
 
     def _show(self, call: Invocation) -> None:
         """Note what records show that are dumped, and what they look at when they are made."""
-        shown = self._is_displayed(call.node, call.module)
-        way = Way.DISPLAY if shown else Way.ARGUMENT
-        method = f"`{_text(call.node.func, call.module)}`"
+        method = call.node.func
         for field in self._records.dumped(call):
-            assert isinstance(call.node.func, cst.Attribute)
-            left = call.node if shown else call.node.func.value
-            self._note(field, way, method, left, call.module)
+            assert isinstance(method, cst.Attribute)
+            shown = self._is_displayed(call.node, call.module)
+            way, left = (Way.DISPLAY, call.node) if shown else (Way.ARGUMENT, method.value)
+            self._note(field, way, f"`{_text(method, call.module)}`", left, call.module)
         for argument in self._records.validated(call):
             node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
-            self._note(argument.var, Way.ARGUMENT, method, node, call.module)
+            self._note(argument.var, Way.ARGUMENT, f"`{_text(method, call.module)}`", node, call.module)
 
     def _open(self, var: Var, to: str, node: cst.CSTNode, module: Module) -> None:
         """The objects in ``var`` are made into dicts: what they hold leaves with them."""

@@ -50,10 +50,13 @@ class Records:
     def fields(self, value: Value) -> Iterator[Var]:
         """What whoever gets ``value`` can read; nothing if it is no record."""
         if isinstance(value, Instance) and self._is_record(value.type):
-            for name, var in self._declared(value):
-                shown = not name.startswith("_") and name not in self._left_out(value.type)
-                if shown and any(has_shape(held) for held in var.values):
-                    yield var
+            yield from (var for _, var in self._shown(value))
+
+    def _shown(self, record: Instance) -> Iterator[tuple[str, Var]]:
+        for name, var in self._declared(record):
+            shown = not name.startswith("_") and name not in self._left_out(record.type)
+            if shown and any(has_shape(held) for held in var.values):
+                yield name, var
 
     def _declared(self, record: Instance) -> Iterator[tuple[str, Var]]:
         """The fields of a record, and what those hold that were never set: ``items: list[Out] = []``."""
@@ -71,9 +74,9 @@ class Records:
         only, never = _names(call, "include"), _names(call, "exclude") or set()
         for value in self._project.values(method.value):
             if isinstance(value, Instance) and self._is_model(value.type):
-                left = {id(var) for name, var in value.fields.items() if name in never}
-                left |= {id(var) for name, var in value.fields.items() if only and name not in only}
-                yield from (var for var in self.fields(value) if id(var) not in left)
+                for name, var in self._shown(value):
+                    if name not in never and (not only or name in only):
+                        yield var
 
     def validated(self, call: Invocation) -> Iterator[Argument]:
         """The arguments of ``Model(usage=...)`` that are looked at: their fields are records, too."""
