@@ -63,7 +63,7 @@ def hand_over_items(
         for handover in found:
             context.edit(handover.value, handover.module, sites, as_message, "MR209", key="message")
         return True
-    wanted = known.wants_dicts_at(place)
+    wanted = known.dict_lists.wanted_at(place)
     forms: list[tuple[_Handover, bool]] = []
     for handover in found:
         shapes = [value for value in handover.values if isinstance(value, Shape)]
@@ -98,8 +98,7 @@ def hand_over_calls(
     for handover, answer in made:
         sites = senders | answer.sites
         answer.remove(context, sites)
-        dicts = known.wants_dicts_at(place) or known.are_read_at(place)
-        dicts = dicts and all(site.method == "create" for site in answer.sites)
+        dicts = known.dict_lists.taken_at(place, answer.sites)
         apply = _for_each(handover, dicts, _always(renamed(context, answer.root, answer.module)))
         context.edit(handover.line, handover.module, sites, apply, "MR209", key="each")
     return {site for _, answer in made for site in answer.sites}

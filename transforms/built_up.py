@@ -13,7 +13,8 @@ from ..know.kinds import Const, DictValue, Place, SeqValue, Shape, Site
 from ..know.modules import Module, walk
 from .actions import remove
 from .context import Context, constants
-from .item_facts import Facts, says_dict
+from .dict_lists import says_dict
+from .item_facts import Facts
 from .none_text import is_guarded
 from .shared import bindings
 from .snippets import entry, expr

@@ -104,7 +104,7 @@ def _answer(
     dumped = any(shape.form != "object" for shape in answers) or not all(
         isinstance(v, Shape) or v in others for v in place.var.values
     )
-    dicts = dumped or known.wants_dicts_at(place)
+    dicts = dumped or known.dict_lists.wanted_at(place)
     if dumped:
         _undump(context, value, place.module, answers, sites)
     if dicts and any(site.method != "create" for site in sites):
@@ -302,8 +302,8 @@ def _calls(
         sites = senders | answer.sites
         answer.remove(context, sites)
         root = renamed(context, answer.root, answer.module)
-        dicts = known.wants_dicts_at(place) or answer.is_typed or known.are_read_at(place)
-        dicts = dicts and all(site.method == "create" for site in answer.sites)
+        dicts = known.dict_lists.taken_at(place, answer.sites)
+        dicts = dicts or (answer.is_typed and all(site.method == "create" for site in answer.sites))
         made = output(root, dicts)
         for node in answer.returned:
             context.edit(node, answer.module, sites, lambda o, u: made, "MR209")

@@ -15,22 +15,20 @@ from ..decide.contents import contents
 from ..decide.copies import sources_of
 from ..know.graph import Var
 from ..know.kinds import (
-    Bound,
     Const,
     DictValue,
     External,
-    Function,
     Kind,
     Place,
-    Resource,
     SeqValue,
     Shape,
     Site,
     Unknown,
     Value,
 )
-from ..know.modules import Module, parameters
+from ..know.modules import Module
 from .context import WRITES, Context, is_none
+from .dict_lists import DictLists
 from .plain_answers import plain_answers
 from .sent import roles, sequences_of
 
@@ -141,7 +139,6 @@ class Facts:
         self._add_to_outside()
         self.plain: set[Site] = set()  # whose answers go into a history as plain messages
         self.plain = self._plain_answers()
-        self._read: dict[SeqValue, bool] = {}
         self.forms = {message: form_of(message) for message in self.messages}
         self._forms_of: dict[Var, frozenset[Form]] = {}
         self.multiple = dict.fromkeys(m for m, form in self.forms.items() if form is Form.CALLS)
@@ -276,67 +273,10 @@ class Facts:
             for value in self.elements(sequence)
         )
 
-    def wants_dicts_at(self, place: Place) -> bool:
-        """Whether one of the lists that something is put into at ``place`` wants dicts."""
-        return any(map(self.wants_dicts, self._lists.get(place.node, ())))
-
-    def are_read_at(self, place: Place) -> bool:
-        """Whether a list that something is put into at ``place`` is used for more than being sent."""
-        return any(map(self._is_read, self._lists.get(place.node, (None,))))
-
-    def _is_read(self, sequence: SeqValue | None) -> bool:
-        if sequence is None:
-            return True
-        known = self._read
-        if sequence not in known:
-            holders = self.context.holders(sequence)
-            known[sequence] = not all(self._is_only_sent(node, module) for node, module in holders)
-        return known[sequence]
-
-    def _is_only_sent(self, node: cst.CSTNode, module: Module) -> bool:
-        match module.parents.get(node):
-            case cst.Assign() | cst.AssignTarget() | cst.AnnAssign() | cst.Param() | cst.NamedExpr():
-                return True
-            case cst.Attribute(attr=cst.Name(value="append" | "extend" | "insert" | "clear")) as method:
-                return isinstance(module.parents.get(method), cst.Call)
-            case cst.Arg(star="") as arg:
-                call = module.parents.get(arg)
-                callees = self.context.project.values(call.func) if isinstance(call, cst.Call) else []
-                followed = all(isinstance(callee, (Function, Bound, Resource)) for callee in callees)
-                return bool(callees) and followed
-            case _:
-                return False
-
     @cached_property
-    def _lists(self) -> dict[cst.CSTNode, list[SeqValue | None]]:
-        found: dict[cst.CSTNode, list[SeqValue | None]] = {}
-        for sequence, _, place in self.places():
-            found.setdefault(place.node, []).append(sequence)
-        return found
-
-    def wants_dicts(self, sequence: SeqValue | None) -> bool:
-        """Whether the list is declared to hold dicts, or is dumped, so that objects would not do."""
-        if sequence is None:
-            return False
-        for node, module in self.context.holders(sequence):
-            parent = module.parents.get(node)
-            if isinstance(parent, cst.AnnAssign) and says_dict(parent.annotation, module):
-                return True
-        return sequence in self._declared or any(
-            escape.to.startswith(("json.", "yaml.")) for escape in self.context.escapes.of(sequence)
-        )
-
-    @cached_property
-    def _declared(self) -> set[SeqValue]:
-        """The lists that come to a parameter which is declared to be one of dicts."""
-        return {
-            value
-            for function in self.context.project.functions.values()
-            for param in parameters(function.node.params)
-            if param.annotation is not None and says_dict(param.annotation, function.module)
-            for value in function.parameters[param.name.value].values
-            if isinstance(value, SeqValue)
-        }
+    def dict_lists(self) -> DictLists:
+        """Which of the lists have to hold dicts."""
+        return DictLists(self)
 
     def _is_several(self, value: Value) -> bool:
         if self._is_plain(value):
@@ -360,11 +300,6 @@ class Facts:
             for source in current.derived:
                 stack.extend(value for value in source.values if isinstance(value, SeqValue))
         return list(found)
-
-
-def says_dict(annotation: cst.Annotation, module: Module) -> bool:
-    """Whether something is declared to be, or to hold, a dict of no other type."""
-    return "dict" in module.tree.code_for_node(annotation.annotation).lower()
 
 
 def facts(context: Context) -> Facts:
@@ -394,6 +329,5 @@ __all__ = [
     "form_of",
     "only",
     "poured_answers",
-    "says_dict",
     "writes",
 ]
