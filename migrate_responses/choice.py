@@ -54,7 +54,7 @@ class Choice:
         for first, look in self._numbered():
             for flow in look.flows:
                 if flow.verdict(self._unsafe) is Verdict.MIGRATED:
-                    doubts = tuple(map(self._documents.diagnostic, look.diagnostics(flow)))
+                    doubts = tuple(map(self._documents.diagnostic, look.inventory.diagnostics(flow)))
                     rules = {edit.code for edit in flow.edits} | {doubt.code for doubt in doubts}
                     yield Offer(flow.number + first, frozenset(rules), doubts)
 

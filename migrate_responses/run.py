@@ -11,36 +11,35 @@ from typing import TypeVar
 import libcst as cst
 
 from . import limits, progress
+from .comments import comment, is_out_of_reach
 from .config import Settings
 from .decide.copies import complete
 from .decide.endpoints import is_instructor_site, judge_site
 from .decide.escapes import Escapes
 from .decide.flows import Flow, flows
 from .decide.keys import hard_coded
-from .decide.lookalikes import Leftover, leftovers
+from .decide.lookalikes import leftovers
 from .decide.plan import Edit, Plan, Reason
 from .documents.names import inert_lines
+from .inventory import Inventory
 from .know.crowds import calls_in_crowds
 from .know.kinds import Site
 from .know.modules import Module, module_name, scan
 from .know.project import Project
-from .know.testing import in_tests
 from .parsing import understood
-from .places import Places, next_step, sentence, too_much, unwritten
+from .places import Places, too_much, unwritten
 from .programs import split
-from .results import Diagnostic, FileResult, Level, Results, SiteResult, Verdict
+from .results import Diagnostic, FileResult, Level, Results, Verdict
 from .room import make_room, uncollected
-from .secrets import masked
 from .shares import migrate as migrate
 from .source import Source, with_ending
 from .suppress import is_suppressed, left_out, misspelt
-from .traces import scope_of, trace
+from .traces import trace
 from .transforms import RULES, todo
 from .transforms.apply import apply
 from .transforms.context import Context
 from .transforms.imports import Imports
 from .transforms.tested import at
-from .visible import visible
 
 _Kept = TypeVar("_Kept")
 
@@ -87,11 +86,11 @@ class Inspection:
         self._settings = settings
         self._writable = writable
         self._places = Places()
+        self.inventory = Inventory(self._places, settings)
         self._decoded: dict[Module, Source] = {}
         self._errors: list[Diagnostic] = []
         self.edited: set[str] = set()  # the files that flows reach into, migrated or not
         self.flows: list[Flow] = []  # as decided by ``results``
-        self._diagnostics: dict[Flow, tuple[Diagnostic, ...]] = {}
         self._modules: list[Module] = []
         size = sum(map(len, sources.values()))
         if size > limits.LARGEST_PART:
@@ -133,7 +132,7 @@ class Inspection:
         for flow in found:
             flow.skipped = self._asked(flow)
         files = self._rewrite(found, plan)
-        sites = [self._site(site, flow) for flow in found for site in flow.sites]
+        sites = [self.inventory.site(site, flow) for flow in found for site in flow.sites]
         migrated = self._migrated(found)
         for left in leftovers(project):
             about = at(context, left.module, left.reason.node)
@@ -141,23 +140,12 @@ class Inspection:
                 if project.solver.exhausted and left.reason.code == "MR010":
                     why = Reason("MR909", Level.MANUAL, self._exhaustion, left.node, left.module)
                     left = replace(left, reason=why)
-                sites.append(self._leftover(left))
-        notes = [
-            self._places.diagnostic(reason)
-            for flow in found
-            for reason in flow.reasons
-            if reason.level is Level.NOTE
-        ]
+                sites.append(self.inventory.leftover(left))
+        notes = list(self.inventory.notes(found))
         notes += [
-            replace(reason, next_step="")  # it was taken
-            for flow in found
-            if self._verdict(flow) is Verdict.MIGRATED
-            for reason in self.diagnostics(flow)
-        ]
-        notes += [
-            self._places.note(comment, module, "MR912", why)
+            self._places.note(node, module, "MR912", why)
             for module in self._modules
-            for comment, why in misspelt(module)
+            for node, why in misspelt(module)
         ]
         notes += map(self._places.diagnostic, hard_coded(project, self._settings))
         for error in self._errors:
@@ -169,12 +157,12 @@ class Inspection:
             tuple(sorted(sites, key=lambda site: (site.path, site.line, site.column))),
             tuple(sorted(dict.fromkeys(notes), key=lambda note: (note.path, note.line))),
             tuple(self._errors),
-            trace(((flow, self._verdict(flow)) for flow in found), context, self._places),
+            trace(((flow, self.inventory.verdict(flow)) for flow in found), context, self._places),
         )
 
     def only(self, chosen: Sequence[Flow], todos: bool) -> list[FileResult]:
         """The files with no other flows migrated than ``chosen``; see ``choice``."""
-        held = [flow for flow in self.flows if self._verdict(flow) is not Verdict.MIGRATED]
+        held = [flow for flow in self.flows if self.inventory.verdict(flow) is not Verdict.MIGRATED]
         taken = [*chosen, *(held if todos else ())]
         owners: dict[cst.CSTNode, list[Flow]] = {}  # of the comment above a statement
         for flow in self.flows:
@@ -227,9 +215,6 @@ class Inspection:
         why = left_out(codes, [site.module.path for site in flow.sites], self._settings)
         return ("MR911", why) if why else None
 
-    def _verdict(self, flow: Flow) -> Verdict:
-        return flow.verdict(self._settings.unsafe_fixes)
-
     # -- rewriting -----------------------------------------------------------------------
 
     def _rewrite(
@@ -265,7 +250,7 @@ class Inspection:
         blamed = 0
         for flow in found:
             touches = any(edit.module is module for edit in flow.edits)
-            if touches and self._verdict(flow) is Verdict.MIGRATED:
+            if touches and self.inventory.verdict(flow) is Verdict.MIGRATED:
                 site = flow.sites[0]
                 detail = f"rewriting {module.path} failed ({fault[:200]})"
                 flow.reasons.append(Reason("MR910", Level.MANUAL, detail, site.node, site.module))
@@ -280,14 +265,16 @@ class Inspection:
         wanted: dict[Module, dict[cst.CSTNode, str]] = {}
         migrated: set[Site] = set()
         for flow in found:
-            verdict = self._verdict(flow)
+            verdict = self.inventory.verdict(flow)
             if verdict is Verdict.MIGRATED:
                 migrated.update(flow.sites)
-            elif verdict in (Verdict.MANUAL, Verdict.UNSAFE) and not _is_out_of_reach(flow):
+            elif verdict in (Verdict.MANUAL, Verdict.UNSAFE) and not is_out_of_reach(flow):
                 for site in flow.sites:
                     for node, module in self._spelled(site):
                         statement = module.statement(node)
-                        wanted.setdefault(module, {}).setdefault(statement, self._todo(flow, site, module))
+                        wanted.setdefault(module, {}).setdefault(
+                            statement, comment(flow, site, module, self._decoded[module].encoding)
+                        )
         for edit in plan.edits:
             if edit.sites and edit.sites <= migrated:
                 edits.setdefault(edit.module, []).append(edit)
@@ -302,7 +289,9 @@ class Inspection:
                     yield resource.node, module
 
     def _migrated(self, found: list[Flow]) -> set[Site]:
-        return {site for flow in found if self._verdict(flow) is Verdict.MIGRATED for site in flow.sites}
+        return {
+            site for flow in found if self.inventory.verdict(flow) is Verdict.MIGRATED for site in flow.sites
+        }
 
     def _file(
         self, module: Module, edits: list[Edit], comments: Iterable[Edit], imports: Imports
@@ -321,71 +310,6 @@ class Inspection:
         if edits:
             _check(module, code)
         return FileResult(module.path, before, self._decoded[module].encode(code))
-
-    # -- reporting -----------------------------------------------------------------------
-
-    def _todo(self, flow: Flow, site: Site, module: Module) -> str:
-        """The line in ``module`` about a site that stays; no line numbers: TODOs above change them."""
-        # What only this run could not reach (MR907) is no part of a comment that outlives it.
-        reasons = [reason for reason in flow.causes if reason.code != "MR907"]
-        own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
-        candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
-        first = next((reason for reason in candidates if _within(reason, site)), candidates[0])
-        text = f"{first.code} {sentence(first)}"
-        if not own:
-            text = f"{first.code} goes together with a call that stays: {sentence(first)}"
-        if first.module is not module:
-            around = scope_of(first.node, first.module)
-            text = f"{text} (in {first.module.path}{f', {around}' if around else ''})"
-        step = next_step(first, not any(reason.level is Level.MANUAL for reason in reasons))
-        text = f"{text}; {step}" if step else text
-        others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
-        if others:
-            text = f"{text}; also {', '.join(others)}"
-        encoding = self._decoded[module].encoding
-        return visible(f"{text}.".replace("\n", " ")).encode(encoding, "backslashreplace").decode(encoding)
-
-    def _site(self, site: Site, flow: Flow) -> SiteResult:
-        verdict = self._verdict(flow)
-        line, column = self._places.position(site.node, site.module)
-        reasons: tuple[Diagnostic, ...] = ()
-        if flow.skipped is not None:
-            reasons = (self._places.note(site.node, site.module, *flow.skipped),)
-        elif verdict is not Verdict.MIGRATED:
-            reasons = self.diagnostics(flow)
-        text = masked(" ".join(site.module.tree.code_for_node(site.node.func).split()))
-        scope = scope_of(site.node, site.module)
-        return SiteResult(site.path, line, column, text, verdict, flow.number, reasons, scope)
-
-    def diagnostics(self, flow: Flow) -> tuple[Diagnostic, ...]:
-        """What speaks against migrating ``flow``, once it is decided."""
-        known = self._diagnostics.get(flow)
-        if known is None:
-            helps = self._verdict(flow) is not Verdict.MANUAL
-            known = _distinct(self._places.diagnostic(reason, helps) for reason in flow.causes)
-            self._diagnostics[flow] = known
-        return known
-
-    def _leftover(self, left: Leftover) -> SiteResult:
-        line, column = self._places.position(left.node, left.module)
-        verdict, reason = left.verdict, self._places.diagnostic(left.reason)
-        if verdict is not Verdict.LEFT:
-            why = left_out([left.reason.code], [left.module.path], self._settings)
-            if is_suppressed(left.node, left.module, {left.reason.code}):
-                why, reason = "", self._places.note(left.node, left.module, "MR908", "left alone as asked")
-            elif why:
-                reason = self._places.note(left.node, left.module, "MR911", why)
-            if why is not None:
-                verdict = Verdict.SKIPPED
-            elif left.reason.code == "MR803" and in_tests(left.module):
-                verdict = Verdict.DOUBLE
-        scope = scope_of(left.node, left.module)
-        return SiteResult(left.module.path, line, column, left.text, verdict, 0, (reason,), scope)
-
-
-def _is_out_of_reach(flow: Flow) -> bool:
-    """Whether only the paths that were named hold the flow back, which is no matter for a comment."""
-    return all(reason.code == "MR907" for reason in flow.reasons if reason.level is not Level.NOTE)
 
 
 def _check(module: Module, code: str) -> None:
@@ -408,20 +332,3 @@ _NOT_COMPILED = (SyntaxError, RecursionError, MemoryError)
 def _compile(code: str) -> None:
     """Finds what parsing alone does not, such as an argument that is given twice."""
     compile(code, "<migrated>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-
-
-def _distinct(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """One diagnostic for each thing said: the first place stands for the others."""
-    kept: dict[tuple[str, str, str], Diagnostic] = {}
-    for diagnostic in found:
-        kept.setdefault((diagnostic.code, diagnostic.path, diagnostic.message), diagnostic)
-    return tuple(kept.values())
-
-
-def _within(reason: Reason, site: Site) -> bool:
-    """Whether the reason stands in the statement of the site, where its TODO will be read."""
-    if reason.module is not site.module:
-        return False
-    if reason.node is site.node or reason.node not in site.module.parents:
-        return True
-    return site.module.statement(reason.node) is site.module.statement(site.node)

@@ -1,0 +1,47 @@
+"""What the TODO comment above a call that stays says. How comments are written: ``transforms/todo.py``."""
+
+from __future__ import annotations
+
+from .decide.flows import Flow
+from .decide.plan import Reason
+from .know.kinds import Site
+from .know.modules import Module
+from .places import next_step, sentence
+from .results import Level
+from .traces import scope_of
+from .visible import visible
+
+
+def comment(flow: Flow, site: Site, module: Module, encoding: str) -> str:
+    """The line in ``module`` about a site that stays; no line numbers: TODOs above change them."""
+    # What only this run could not reach (MR907) is no part of a comment that outlives it.
+    reasons = [reason for reason in flow.causes if reason.code != "MR907"]
+    own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
+    candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
+    first = next((reason for reason in candidates if _within(reason, site)), candidates[0])
+    text = f"{first.code} {sentence(first)}"
+    if not own:
+        text = f"{first.code} goes together with a call that stays: {sentence(first)}"
+    if first.module is not module:
+        around = scope_of(first.node, first.module)
+        text = f"{text} (in {first.module.path}{f', {around}' if around else ''})"
+    step = next_step(first, not any(reason.level is Level.MANUAL for reason in reasons))
+    text = f"{text}; {step}" if step else text
+    others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
+    if others:
+        text = f"{text}; also {', '.join(others)}"
+    return visible(f"{text}.".replace("\n", " ")).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def is_out_of_reach(flow: Flow) -> bool:
+    """Whether only the paths that were named hold the flow back, which is no matter for a comment."""
+    return all(reason.code == "MR907" for reason in flow.reasons if reason.level is not Level.NOTE)
+
+
+def _within(reason: Reason, site: Site) -> bool:
+    """Whether the reason stands in the statement of the site, where its TODO will be read."""
+    if reason.module is not site.module:
+        return False
+    if reason.node is site.node or reason.node not in site.module.parents:
+        return True
+    return site.module.statement(reason.node) is site.module.statement(site.node)

@@ -1,0 +1,87 @@
+"""What is told of each call, and of what only looks like one, once all is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from .config import Settings
+from .decide.flows import Flow
+from .decide.lookalikes import Leftover
+from .know.kinds import Site
+from .know.testing import in_tests
+from .places import Places
+from .results import Diagnostic, Level, SiteResult, Verdict
+from .secrets import masked
+from .suppress import is_suppressed, left_out
+from .traces import scope_of
+
+
+class Inventory:
+    """Makes results of the flows and leftovers of one run."""
+
+    def __init__(self, places: Places, settings: Settings) -> None:
+        self._places = places
+        self._settings = settings
+        self._diagnostics: dict[Flow, tuple[Diagnostic, ...]] = {}
+
+    def verdict(self, flow: Flow) -> Verdict:
+        return flow.verdict(self._settings.unsafe_fixes)
+
+    def diagnostics(self, flow: Flow) -> tuple[Diagnostic, ...]:
+        """What speaks against migrating ``flow``, once it is decided."""
+        known = self._diagnostics.get(flow)
+        if known is None:
+            helps = self.verdict(flow) is not Verdict.MANUAL
+            known = _distinct(self._places.diagnostic(reason, helps) for reason in flow.causes)
+            self._diagnostics[flow] = known
+        return known
+
+    def notes(self, flows: Sequence[Flow]) -> Iterator[Diagnostic]:
+        """What to know of the flows although it holds none back, or no longer, as it was asked for."""
+        for flow in flows:
+            for reason in flow.reasons:
+                if reason.level is Level.NOTE:
+                    yield self._places.diagnostic(reason)
+        for flow in flows:
+            if self.verdict(flow) is Verdict.MIGRATED:
+                for taken in self.diagnostics(flow):
+                    yield replace(taken, next_step="")
+
+    def site(self, site: Site, flow: Flow) -> SiteResult:
+        """A call of ``flow``."""
+        verdict = self.verdict(flow)
+        line, column = self._places.position(site.node, site.module)
+        reasons: tuple[Diagnostic, ...] = ()
+        if flow.skipped is not None:
+            reasons = (self._places.note(site.node, site.module, *flow.skipped),)
+        elif verdict is not Verdict.MIGRATED:
+            reasons = self.diagnostics(flow)
+        text = masked(" ".join(site.module.tree.code_for_node(site.node.func).split()))
+        scope = scope_of(site.node, site.module)
+        return SiteResult(site.path, line, column, text, verdict, flow.number, reasons, scope)
+
+    def leftover(self, left: Leftover) -> SiteResult:
+        """What is no call that the analysis follows."""
+        line, column = self._places.position(left.node, left.module)
+        verdict, reason = left.verdict, self._places.diagnostic(left.reason)
+        if verdict is not Verdict.LEFT:
+            why = left_out([left.reason.code], [left.module.path], self._settings)
+            if is_suppressed(left.node, left.module, {left.reason.code}):
+                why, reason = "", self._places.note(left.node, left.module, "MR908", "left alone as asked")
+            elif why:
+                reason = self._places.note(left.node, left.module, "MR911", why)
+            if why is not None:
+                verdict = Verdict.SKIPPED
+            elif left.reason.code == "MR803" and in_tests(left.module):
+                verdict = Verdict.DOUBLE
+        scope = scope_of(left.node, left.module)
+        return SiteResult(left.module.path, line, column, left.text, verdict, 0, (reason,), scope)
+
+
+def _distinct(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """One diagnostic for each thing said: the first place stands for the others."""
+    kept: dict[tuple[str, str, str], Diagnostic] = {}
+    for diagnostic in found:
+        kept.setdefault((diagnostic.code, diagnostic.path, diagnostic.message), diagnostic)
+    return tuple(kept.values())
