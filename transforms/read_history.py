@@ -55,6 +55,9 @@ def _copies(context: Context, known: Facts) -> None:
         held = [sites for value, sites in changed.items() if value in sequence.element.values]
         made_from = dict.fromkeys(value for var in sequence.derived for value in var.values)
         held += [lists[value] for value in made_from if isinstance(value, SeqValue) and value in lists]
+        for value in sequence.element.values:  # `map(dict, messages)`: copies that no expression is
+            if isinstance(value, DictValue) and value.poured and value not in known.messages:
+                held += [changed[message] for message in sources_of(value) if message in changed]
         for escape in context.escapes.of(sequence) if held else ():
             _escape(context, escape, set().union(*held))
     for copy in context.dicts() if changed else ():

@@ -7,7 +7,7 @@ is called takes ``response.output_item.added``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -26,19 +26,13 @@ _NAMES = {"id": "call_id", "name": "name", "arguments": "arguments"}
 def choose(region: Region) -> None:
     """Decide how ``region`` takes the pieces, and find the lists that are filled by index."""
     asked: set[str] = set()
-    read: set[str] = set()
     live = False
     for node in region.nodes():
-        if not isinstance(node, cst.BaseExpression):
-            continue
-        piece = region.piece(node)
-        if piece is not None:
+        piece = region.piece(node) if isinstance(node, cst.BaseExpression) else None
+        if piece is not None and isinstance(node, cst.BaseExpression):
             asked.add(piece)
-        if piece is not None and not _is_tested(region, node):
-            read.add(piece)
-            live |= piece == "arguments" and _is_shown(region, node)
-        elif region.kind(node) is Kind.DELTA_CALL and _is_kept(region, node):
-            read.add("whole")
+            live |= piece == "arguments" and not _is_tested(region, node) and _is_shown(region, node)
+    read = taken(region, region.nodes())
     if live and not asked & {"id", "name"}:
         region.calls = "arguments"
     elif live and "whole" not in read:
@@ -47,6 +41,20 @@ def choose(region: Region) -> None:
     elif not live and not asked & {"arguments"} and "whole" not in read:
         region.calls = "opening"
     region.lists = {index for index, grows in indices(region) if grows}
+
+
+def taken(region: Region, nodes: Iterable[cst.CSTNode]) -> set[str]:
+    """What of streamed calls is read in ``nodes``, not only tested; ``whole`` where one is kept as it is."""
+    found = set()
+    for node in nodes:
+        if not isinstance(node, cst.BaseExpression):
+            continue
+        piece = region.piece(node)
+        if piece is not None and not _is_tested(region, node):
+            found.add(piece)
+        elif region.kind(node) is Kind.DELTA_CALL and _is_kept(region, node):
+            found.add("whole")
+    return found
 
 
 def misused(region: Region) -> Iterator[cst.BaseExpression]:

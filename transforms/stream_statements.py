@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know.modules import children, walk
-from . import stream_pieces
+from . import stream_calls, stream_pieces
 from .snippets import expr
 from .stream_need import WANTS, expressions, latch_of, sets
 from .stream_parts import CALL_TESTS, FINISH, On, Reach
@@ -32,14 +32,22 @@ class Statements(Survey):
     def drop(self, part: cst.CSTNode, test: cst.CSTNode, reach: Reach) -> None:
         """Leave out a part of an ``if`` that no event comes to, though pieces of a call may have."""
         self.forget(part)
-        if reach <= WANTS["call"] and self.region.calls == "whole" and not self._is_needless(part, test):
+        if self.region.calls != "whole" or self._is_needless(part):
+            return
+        above = On.CALL not in reach and self._has_pieces(part)  # told apart by a test further up
+        if self._has_pieces(test) if reach <= WANTS["call"] else above:
             self.hold(part, "acts on pieces of a call")
 
-    def _is_needless(self, part: cst.CSTNode, test: cst.CSTNode) -> bool:
-        asked = any(
-            isinstance(inner, cst.BaseExpression) and self.region.piece(inner) for inner in walk(test)
-        )
-        return not asked or stream_pieces.only_adds(self.region, part)
+    def _has_pieces(self, part: cst.CSTNode) -> bool:
+        return any(isinstance(inner, cst.BaseExpression) and self.region.piece(inner) for inner in walk(part))
+
+    def _is_needless(self, part: cst.CSTNode) -> bool:
+        """Whether what is done with the whole call elsewhere is what was done with its pieces here."""
+        inside = set(walk(part))
+        own = stream_calls.taken(self.region, inside) - {"index", "type"}
+        elsewhere = stream_calls.taken(self.region, (n for n in self.region.nodes() if n not in inside))
+        known = own <= elsewhere or "whole" in elsewhere
+        return known and stream_pieces.only_adds(self.region, part)
 
     def no_break(self, node: cst.For) -> None:
         for inner in walk(node.body):

@@ -73,6 +73,9 @@ _ENOUGH = 8
 # Who writes what there is as data: many places that do so tell nothing of who else has it.
 _WRITERS = ("json.", "yaml.", "toml", "pickle.")
 
+# Functions that make a text of a value, as it looks.
+_STRINGS = frozenset({"builtins.str", "builtins.format", "builtins.repr", "builtins.ascii"})
+
 # The nodes at which a value can leave, besides calls.
 _LEAVING = (
     cst.Return,
@@ -173,7 +176,7 @@ class Escapes:
         if not names:
             return
         display = all(name.startswith(DISPLAY) for name in names) and not _is_filed(call)
-        stringify = all(name in ("builtins.str", "builtins.format") for name in names)
+        stringify = all(name in _STRINGS for name in names)
         dumps = all(name == "json.dumps" for name in names)
         for argument in call.arguments:
             node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
@@ -281,6 +284,7 @@ class Escapes:
                 (
                     cst.Arg,
                     cst.BinaryOperation,
+                    cst.Subscript,
                     cst.FormattedString,
                     cst.FormattedStringExpression,
                     cst.ConcatenatedString,

@@ -10,7 +10,7 @@ from ..know.kinds import Bound, Class, Client, External, Function, Instance, Unk
 # Callees that only show or test their arguments.
 DISPLAY = tuple(
     (
-        "builtins.print builtins.repr builtins.type builtins.isinstance builtins.id builtins.vars"
+        "builtins.print builtins.type builtins.isinstance builtins.id builtins.vars"
         " builtins.dir builtins.breakpoint builtins.hasattr builtins.callable builtins.issubclass"
         " builtins.help"
         " builtins.Exception builtins.ValueError builtins.RuntimeError builtins.TypeError builtins.KeyError"

@@ -180,6 +180,7 @@ TEXT_FUNCTIONS = frozenset(
         "sys.stdin.read",
         "sys.stdin.readline",
         "builtins.repr",
+        "builtins.ascii",
         "builtins.chr",
         "builtins.format",
         "json.dumps",
