@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 import libcst as cst
 
-from ..know.kinds import Kind, SeqValue, Shape, Site, Value
+from ..know.kinds import Bound, Function, Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module, walk
 from .context import Context
 
@@ -21,16 +21,47 @@ _Lets = Callable[[Context, cst.BaseExpression, bool], bool | None]
 def plan(context: Context) -> None:
     """Ask before a count of chunks becomes one of texts."""
     _in_loops(context)
+    _in_takers(context)
     emitting = set(_emitting(context))
     for sequence in context.sequences() if emitting else ():
         sites = {value.site for value in _elements(sequence) if _is_delta(value)} & emitting
         for node, module in context.holders(sequence) if sites else ():
             for place in _counted(context, node, module):
-                detail = (
-                    f"`{context.source(place, module)}` counts texts, and the empty ones of the first and the"
-                    " last chunk do not come any more"
-                )
-                context.unsafe(place, module, sites, "MR404", detail)
+                _hold(context, place, module, sites)
+
+
+def _hold(context: Context, place: cst.CSTNode, module: Module, sites: set[Site]) -> None:
+    detail = (
+        f"`{context.source(place, module)}` counts texts, and the empty ones of the first and the"
+        " last chunk do not come any more"
+    )
+    context.unsafe(place, module, sites, "MR404", detail)
+
+
+def _in_takers(context: Context) -> None:
+    """Functions that get the text of each chunk, empty or not, and count how often they are called."""
+    for loop, module, sites in _streams(context):
+        for call in walk(loop.body):
+            if not isinstance(call, cst.Call) or not any(_is_text(context, arg.value) for arg in call.args):
+                continue
+            if _nearest(context, call, loop, module, _lets) is False:
+                continue
+            for callee in context.project.values(call.func):
+                function = callee.function if isinstance(callee, Bound) else callee
+                if isinstance(function, Function):
+                    for count in _each_time(context, function):
+                        _hold(context, count, function.module, sites)
+
+
+def _each_time(context: Context, function: Function) -> Iterator[cst.AugAssign]:
+    """What ``function`` counts whenever it is called, with an empty text too."""
+    module, node = function.module, function.node
+    for count in _counts(node) if isinstance(node, cst.FunctionDef) else ():
+        around = list(module.ancestors(count))
+        inside = around[: around.index(node)]
+        plain = all(isinstance(one, (cst.SimpleStatementLine, cst.BaseSuite, cst.With)) for one in inside)
+        if plain and _nearest(context, count, node, module, _lets) is not False:
+            yield count
 
 
 def _emitting(context: Context) -> Iterator[Site]:
@@ -70,30 +101,51 @@ def _counted(context: Context, node: cst.CSTNode, module: Module) -> Iterator[cs
     match call:
         case cst.Call(func=cst.Name(value="len" | "enumerate" | "next" | "anext" | "zip")):
             yield call
+        case cst.Call(func=cst.Name(value="print")) if _is_a(context, node, "list"):
+            yield call
+        case _ if isinstance(parent, cst.Assign) and _is_unpacked(parent):
+            if _is_a(context, node, "list", "generator"):
+                yield parent
         case _ if isinstance(parent, cst.For) and parent.iter is node:
             yield from (one for one in _counts(parent) if _takes_all(context, one, parent, module))
         case _:
             return
 
 
+def _is_a(context: Context, node: cst.CSTNode, *types: str) -> bool:
+    values = context.project.values(node)
+    return any(isinstance(value, SeqValue) and value.type in types for value in values)
+
+
+def _is_unpacked(node: cst.Assign) -> bool:
+    """``first, *rest = texts``"""
+    return any(isinstance(target.target, (cst.Tuple, cst.List)) for target in node.targets)
+
+
 def _takes_all(context: Context, count: cst.CSTNode, loop: cst.For, module: Module) -> bool:
     return _nearest(context, count, loop, module, _lets) is not False
 
 
-def _in_loops(context: Context) -> None:
+def _streams(context: Context) -> Iterator[tuple[cst.For, Module, set[Site]]]:
     for module in context.project.modules:
         for node in module.of(cst.For):
             sites = {shape.site for shape in context.project.shapes(node.iter) if shape.kind is Kind.STREAM}
-            for count in _counts(node) if sites else ():
-                if _takes_empty(context, count, node, module):
-                    detail = (
-                        f"`{context.source(count, module)}` counts chunks with an empty text or none, and no"
-                        " event stands for them"
-                    )
-                    context.unsafe(count, module, sites, "MR404", detail)
+            if sites:
+                yield node, module, sites
 
 
-def _counts(loop: cst.For) -> Iterator[cst.AugAssign]:
+def _in_loops(context: Context) -> None:
+    for node, module, sites in _streams(context):
+        for count in _counts(node):
+            if _takes_empty(context, count, node, module):
+                detail = (
+                    f"`{context.source(count, module)}` counts chunks with an empty text or none, and no"
+                    " event stands for them"
+                )
+                context.unsafe(count, module, sites, "MR404", detail)
+
+
+def _counts(loop: cst.For | cst.FunctionDef) -> Iterator[cst.AugAssign]:
     for node in walk(loop.body):
         match node:
             case cst.AugAssign(operator=cst.AddAssign() | cst.SubtractAssign(), value=cst.Integer()):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ..know.kinds import External, Kind, SeqValue
+from ..know.kinds import External, Kind, Method, SeqValue
 from ..know.modules import Module, walk
-from .context import Context
+from .context import Context, constants
 from .reading import builtin
 from .stream_parts import On
 from .stream_region import Region
@@ -18,22 +18,38 @@ _MISSING = frozenset({"TypeError", "AttributeError", "IndexError"})
 
 def is_seen(region: Region, node: cst.BaseExpression) -> bool:
     """Whether the text ``node`` becomes an item of a list that shows how many there are, or empty ones."""
-    parents = region.module.parents
-    arg = parents.get(node)
-    call = parents.get(arg) if isinstance(arg, cst.Arg) else None
-    gathered: cst.BaseExpression
-    match call:
-        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="append" | "add" | "insert"))):
-            gathered = owner
-        case _ if isinstance(arg, (cst.ListComp, cst.SetComp)) and arg.elt is node:
-            gathered = arg
-        case _:
-            return False
     return any(
-        isinstance(value, SeqValue)
-        and any(_shows(region.context, holder, module) for holder, module in region.context.holders(value))
-        for value in region.context.project.values(gathered)
+        any(_shows(region.context, holder, module) for holder, module in region.context.holders(sequence))
+        for sequence in _gathered(region, node)
     )
+
+
+def _gathered(region: Region, node: cst.BaseExpression) -> Iterator[SeqValue]:
+    """The lists that ``node`` becomes an item of."""
+    parents, values = region.module.parents, region.context.project.values
+    parent = parents.get(node)
+    around = parents.get(parent) if parent is not None else None
+    whole = parents.get(around) if around is not None else None
+    match parent, around, whole:
+        case cst.Arg(), cst.Call(func=func), _:
+            for callee in values(func):
+                if (
+                    isinstance(callee, Method)
+                    and callee.name in _ADDING
+                    and isinstance(callee.owner, SeqValue)
+                ):
+                    yield callee.owner
+        case ((cst.ListComp() | cst.SetComp()), _, _) if parent.elt is node:
+            yield from (value for value in values(parent) if isinstance(value, SeqValue))
+        case cst.Element(), cst.List(), cst.AugAssign(target=target):
+            yield from (value for value in values(target) if isinstance(value, SeqValue))
+        case cst.Element(), cst.List(), cst.BinaryOperation():
+            yield from (value for value in values(whole) if isinstance(value, SeqValue))
+        case _:
+            return
+
+
+_ADDING = frozenset({"append", "add", "insert", "appendleft"})
 
 
 _BLIND = frozenset(f"builtins.{name}" for name in ("bool", "isinstance", "id", "type"))
@@ -57,9 +73,10 @@ def _shows(context: Context, holder: cst.CSTNode, module: Module) -> bool:
             filters = (
                 builtin(context, call) == "filter" and getattr(call.args[0].value, "value", "") == "None"
             )
-            joins = isinstance(call.func, cst.Attribute) and call.func.attr.value == "join"
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value == "join":
+                return constants(context.project.vars.get(call.func.value)) not in ([""], None)
             callees = context.project.values(call.func)
-            return not (filters or joins) and any(
+            return not filters and any(
                 isinstance(value, External) and value.path not in _BLIND for value in callees
             )
         case _:
