@@ -7,33 +7,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
-from ..know.kinds import Const, Site
+from ..know.kinds import Const, External, Site, Value
 from ..know.modules import Module
 from .context import Context
 
 LEAST = 16  # max_output_tokens of openai.types.responses.ResponseCreateParams
-# What an option or a variable for a limit of tokens is called.
-_OPTION = re.compile(r"-*tokens?|[-\w]*(max[-_](\w+[-_])?tokens?|tokens?[-_](limit|max))", re.IGNORECASE)
+# What a keyword for a limit of tokens is called, and an option or a variable, whose ``--tokens`` is one too.
+_LIMIT = re.compile(r"[-\w]*(max[-_](\w+[-_])?tokens?|tokens?[-_](limit|max))", re.IGNORECASE)
+_OPTION = re.compile(rf"-*tokens?|{_LIMIT.pattern}", re.IGNORECASE)
 
 
-def low_elsewhere(context: Context, site: Site) -> tuple[str, int] | None:
-    """A low limit that may reach ``site`` by a way that is not followed: how it is written, and how low."""
+class Low(NamedTuple):
+    """A number below 16 under a name: how it is written, and the keyword (none: it is an option's)."""
+
+    written: str
+    limit: int
+    keyword: str = ""
+
+
+def low_elsewhere(context: Context, site: Site, values: Iterable[Value]) -> Low | None:
+    """A low limit that may reach ``site``, whose limit can be ``values``, by a way that is not followed.
+
+    Many a keyword ``tokens=`` is a count: it is a limit where the limit itself is read under that name.
+    """
     known = context.memo.setdefault("low limits", {})
     assert isinstance(known, dict)
+    read = {value.path.rpartition(".")[2] for value in values if isinstance(value, External)}
     for module in context.project.alongside(site.module):
         if module not in known:
-            known[module] = next(_low(context, module), None)
-        found = known[module]
-        if isinstance(found, tuple):
-            return found
+            known[module] = list(_low(context, module))
+        for low in known[module]:
+            assert isinstance(low, Low)
+            if not low.keyword or _LIMIT.fullmatch(low.keyword) or low.keyword in read:
+                return low
     return None
 
 
-def _low(context: Context, module: Module) -> Iterator[tuple[str, int]]:
+def _low(context: Context, module: Module) -> Iterator[Low]:
     for node in module.of(cst.Call):
         assert isinstance(node, cst.Call)
         if node in context.project.sites:
@@ -44,10 +59,10 @@ def _low(context: Context, module: Module) -> Iterator[tuple[str, int]]:
         )
         for arg in node.args:
             keyword = arg.keyword.value if arg.keyword is not None else ""
-            limit = _number(context, arg.value)
-            gives = (named and keyword in ("", "default")) or _OPTION.fullmatch(keyword)
-            if limit is not None and limit < LEAST and gives:
-                yield context.source(node, module), limit
+            by_option = named and keyword in ("", "default")
+            limit = _number(context, arg.value) if by_option or _OPTION.fullmatch(keyword) else None
+            if limit is not None and limit < LEAST:
+                yield Low(context.source(node, module), limit, "" if by_option else keyword)
 
 
 def _number(context: Context, node: cst.BaseExpression) -> int | None:

@@ -75,10 +75,10 @@ def _limit(parameter: Parameter) -> Action:
     low = [value for value in known if isinstance(value, int) and 0 <= value < LEAST]
     detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least {LEAST}" if low else ""
     if not low and not all(isinstance(value, Const) for value in parameter.values):
-        elsewhere = low_elsewhere(parameter.context, parameter.request.site)
-        if elsewhere is not None:
+        found = low_elsewhere(parameter.context, parameter.request.site, parameter.values)
+        if found is not None:
             detail = (
-                f"`{elsewhere[0]}` may limit it to {elsewhere[1]}: the Responses API wants at least {LEAST}"
+                f"`{found.written}` may limit it to {found.limit}: the Responses API wants at least {LEAST}"
             )
     if detail and not all(map(_is_raised, parameter.places)):
         wrap = _at_least_16(parameter)
