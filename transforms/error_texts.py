@@ -2,69 +2,109 @@
 
 The server tells what is wrong with a request in the words of the request: ``messages`` is called ``input``
 now, and an input that is too long is told of in other words. A handler that looks for the old ones would
-never find them.
+never find them. Of an input that is too long the code is the same, and a handler can be made to look for that
+(``too_long.py``).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
 from ..know.kinds import Bound, Const, External, Function, Site
 from ..know.modules import Module, walk
+from . import too_long
 from .context import Context
 
 # What the errors of the old API call by a name that the new one has not.
 _OLD_WORDS = re.compile(
-    r"maximum context length|\b(messages|max_tokens|max_completion_tokens|response_format|reasoning_effort"
+    r"\b(messages|max_tokens|max_completion_tokens|response_format|reasoning_effort"
     r"|functions|function_call|tool_calls|tool_call_id|image_url)\b"
 )
-_TOO_LONG = "context_length_exceeded"  # the code of the error that says so: the same in both
+_Handler = cst.ExceptHandler | cst.ExceptStarHandler
 _FINDS = frozenset({"startswith", "endswith", "find", "index", "count", "search", "match", "findall"})
 
 
+@dataclass(frozen=True)
+class _Place:
+    """A place that looks for ``text`` in the error, or in what is made of it: ``names``."""
+
+    node: cst.CSTNode
+    module: Module
+    text: str
+    names: too_long.Names
+
+
 def plan(context: Context) -> None:
-    """Hold back the calls whose errors are looked at so."""
+    """Mend or hold back what looks at the errors of the calls so."""
     for site in context.sites:
-        for handler, module in _handlers(context, site):
-            found = _told_by_words(context, handler, module)
-            if found is not None:
-                node, home = found
-                text = context.source(node, home)
+        for handler, module, whole in _handlers(context, site):
+            places = _told_by_words(context, handler, module)
+            whole = whole and not too_long.is_streamed(context, site)
+            stays = [place for place in places if not (whole and _can_be_mended(place))]
+            if stays:
+                place = stays[0]
+                text = context.source(place.node, place.module)
                 detail = f"`{text}` looks for words of the old API in its errors"
-                context.unsafe(node, home, [site], "MR602", detail, _STEP)
+                context.unsafe(place.node, place.module, [site], "MR602", detail, _STEP)
                 break
+            for place in places:
+                too_long.ask(context, place.node, place.module, place.names, site)
 
 
 _STEP = "look at its `code`, or for the new words too, then use --unsafe-fixes"
 
 
-def _handlers(context: Context, site: Site) -> Iterator[tuple[cst.ExceptHandler, Module]]:
-    """The handlers around the call, and around the calls of the functions it stands in."""
-    seen: set[cst.CSTNode] = set()
-    stack: list[tuple[cst.CSTNode, Module]] = [(site.node, site.module)]
+def _can_be_mended(place: _Place) -> bool:
+    return not _OLD_WORDS.search(place.text) and too_long.can_ask(place.node, place.names)
+
+
+def _handlers(context: Context, site: Site) -> Iterator[tuple[_Handler, Module, bool]]:
+    """The handlers around the call, and around the calls of the functions it stands in.
+
+    With each, whether it gets the error as the server gave it, and not something that was made of it.
+    """
+    seen: set[tuple[cst.CSTNode, bool]] = set()
+    stack: list[tuple[cst.CSTNode, Module, bool]] = [(site.node, site.module, True)]
     while stack:
-        node, module = stack.pop()
-        if node in seen or node not in module.parents:
+        node, module, whole = stack.pop()
+        if (node, whole) in seen or node not in module.parents:
             continue
-        seen.add(node)
+        seen.add((node, whole))
         below = node
         for parent in module.ancestors(node):
             if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
                 break
-            if isinstance(parent, cst.Try) and parent.body is below:
+            if isinstance(parent, (cst.Try, cst.TryStar)) and parent.body is below:
                 for handler in parent.handlers:
-                    if handler.name is not None and _may_be_of_api(context, handler):
-                        yield handler, module
+                    if handler.name is not None and (not whole or _may_be_of_api(context, handler)):
+                        yield handler, module, whole
+                whole = whole and not any(_raises_another(context, handler) for handler in parent.handlers)
             below = parent
         function = context.project.functions.get(module.function(node) or node)
         if function is not None:
-            stack.extend((caller.node, caller.module) for caller in function.callers)
+            stack.extend((caller.node, caller.module, whole) for caller in function.callers)
 
 
-def _may_be_of_api(context: Context, handler: cst.ExceptHandler) -> bool:
+def _raises_another(context: Context, handler: _Handler) -> bool:
+    """Whether the handler may raise something else that is made of the error of the API."""
+    name = handler.name.name if handler.name is not None else None
+    if not isinstance(name, cst.Name) or not _may_be_of_api(context, handler):
+        return False
+    names = too_long.Names(frozenset({name.value})).within(handler.body)
+    return any(
+        isinstance(node, cst.Raise)
+        and node.exc is not None
+        and not (isinstance(node.exc, cst.Name) and node.exc.value in names.errors)
+        and _mentions(node.exc, names.all)
+        for node in walk(handler.body)
+    )
+
+
+def _may_be_of_api(context: Context, handler: _Handler) -> bool:
     """Whether a handler can get what the server says: not one that is for a ``KeyError`` or so."""
     node = handler.type
     types = [element.value for element in node.elements] if isinstance(node, cst.Tuple) else [node]
@@ -77,39 +117,37 @@ def _may_be_of_api(context: Context, handler: cst.ExceptHandler) -> bool:
     )
 
 
-def _told_by_words(
-    context: Context, handler: cst.ExceptHandler, module: Module
-) -> tuple[cst.CSTNode, Module] | None:
-    """The first place that finds old words in the error, here or in a function that gets it."""
+def _told_by_words(context: Context, handler: _Handler, module: Module) -> list[_Place]:
+    """The places that find old words in the error, here or in a function that gets it."""
     known = context.memo.setdefault("words of errors", {})
     assert isinstance(known, dict)
     if handler not in known:
         assert handler.name is not None
         assert isinstance(handler.name.name, cst.Name)
-        places: list[tuple[cst.CSTNode, Module, str]] = []
-        _look(context, handler.body, module, handler.name.name.value, places, set())
-        by_code = any(_TOO_LONG in text for _, _, text in places)
-        telling = [
-            (node, home)
-            for node, home, text in places
-            if (found := _OLD_WORDS.search(text)) and not (by_code and found[0].startswith("maximum"))
+        places: list[_Place] = []
+        names = too_long.Names(frozenset({handler.name.name.value}))
+        _look(context, handler.body, module, names, places, set())
+        by_code = any(too_long.CODE in place.text for place in places)
+        known[handler] = [
+            place
+            for place in places
+            if _OLD_WORDS.search(place.text) or (too_long.tells(place.text) and not by_code)
         ]
-        known[handler] = telling[0] if telling else None
-    place = known[handler]
-    assert place is None or isinstance(place, tuple)
-    return place
+    places = known[handler]
+    assert isinstance(places, list)
+    return places
 
 
 def _look(
     context: Context,
     body: cst.CSTNode,
     module: Module,
-    name: str,
-    places: list[tuple[cst.CSTNode, Module, str]],
+    given: too_long.Names,
+    places: list[_Place],
     seen: set[Function],
 ) -> None:
-    """Gather where texts are looked for in the error ``name``, or in what is made of it."""
-    names = _made_of(body, name)
+    """Gather where texts are looked for in the error, or in what is made of it."""
+    names = given.within(body)
     for node in walk(body):
         match node:
             case cst.Comparison(left=left, comparisons=targets):
@@ -118,26 +156,17 @@ def _look(
                 sides = [func.value, *(arg.value for arg in node.args)]
             case _:
                 sides = []
-        if any(_mentions(side, names) for side in sides):
-            for side in (side for side in sides if not _mentions(side, names)):
-                places.extend((node, module, text) for text in _texts(context, side))
+        if any(_mentions(side, names.all) for side in sides):
+            for side in (side for side in sides if not _mentions(side, names.all)):
+                places.extend(_Place(node, module, text, names) for text in _texts(context, side))
         if isinstance(node, cst.Call):
-            for function, parameter in _takers(context, node, names):
+            for function, taken in _takers(context, node, names):
                 if function not in seen:
                     seen.add(function)
-                    _look(context, function.node.body, function.module, parameter, places, seen)
+                    _look(context, function.node.body, function.module, taken, places, seen)
 
 
-def _made_of(body: cst.CSTNode, name: str) -> frozenset[str]:
-    """``name``, and the names that are given something made of it: ``text = str(e).lower()``."""
-    names = {name}
-    for node in walk(body):
-        if isinstance(node, cst.Assign) and _mentions(node.value, names):
-            names |= {target.target.value for target in node.targets if isinstance(target.target, cst.Name)}
-    return frozenset(names)
-
-
-def _mentions(node: cst.CSTNode, names: frozenset[str] | set[str]) -> bool:
+def _mentions(node: cst.CSTNode, names: frozenset[str]) -> bool:
     return any(isinstance(inner, cst.Name) and inner.value in names for inner in walk(node))
 
 
@@ -150,7 +179,9 @@ def _texts(context: Context, node: cst.BaseExpression) -> Iterator[str]:
                     yield value.value
 
 
-def _takers(context: Context, call: cst.Call, names: frozenset[str]) -> Iterator[tuple[Function, str]]:
+def _takers(
+    context: Context, call: cst.Call, names: too_long.Names
+) -> Iterator[tuple[Function, too_long.Names]]:
     """The functions of the project that ``call`` hands the error to, with the parameter that gets it."""
     for value in context.project.values(call.func):
         function = value.function if isinstance(value, Bound) else value
@@ -158,8 +189,8 @@ def _takers(context: Context, call: cst.Call, names: frozenset[str]) -> Iterator
             continue
         taken = function.positional[1:] if isinstance(value, Bound) else function.positional
         for position, arg in enumerate(call.args):
-            if not arg.star and _mentions(arg.value, names):
+            if not arg.star and _mentions(arg.value, names.all):
                 if arg.keyword is not None:
-                    yield function, arg.keyword.value
+                    yield function, names.handed_on(arg.value, arg.keyword.value)
                 elif position < len(taken):
-                    yield function, taken[position]
+                    yield function, names.handed_on(arg.value, taken[position])

@@ -23,8 +23,8 @@ STRUCTURE: tuple[Rule, ...] = (
         "`LengthFinishReasonError` and `ContentFilterFinishReasonError` are not raised any more: an"
         " answer cut short raises `pydantic.ValidationError` in `parse`, and `RuntimeError` in"
         " `stream`. And the server tells what is wrong in the words of the request: `messages` is called"
-        " `input`, and a conversation that is too long has another text (its `code` is still"
-        " `context_length_exceeded`). Extend the handler.",
+        " `input`, and a conversation that is too long has another text, of which MR607 mends what it can."
+        " Extend the handler.",
         "except openai.LengthFinishReasonError:\n    retry()",
         "except pydantic.ValidationError:\n    retry()",
         "https://github.com/openai/openai-python/issues/2486",
@@ -73,6 +73,19 @@ STRUCTURE: tuple[Rule, ...] = (
         "    for part in item.content\n"
         "):\n    explain()",
         "openai.types.responses.ResponseOutputRefusal",
+    ),
+    Rule(
+        "MR607",
+        "Input that is too long",
+        SAFE,
+        "Chat Completions says of it that the `maximum context length` is passed, Responses that the input"
+        " `exceeds the context window`; the code is the same. A test for the old words asks for the code too."
+        " Where the error itself is not at hand, or may be an event of a stream, MR602 tells of it.",
+        'except openai.BadRequestError as e:\n    if "maximum context length" in str(e):\n        shorten()',
+        "except openai.BadRequestError as e:\n"
+        '    if "maximum context length" in str(e) or e.code == "context_length_exceeded":\n'
+        "        shorten()",
+        "https://github.com/james-6-23/codex2api/issues/415",
     ),
     Rule(
         "MR701",

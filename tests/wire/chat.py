@@ -17,6 +17,11 @@ PARAMS = words(
     top_logprobs top_p user verbosity web_search_options
     """
 )
+TOO_LONG = {
+    "message": "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000"
+    " tokens. Please reduce the length of the messages.",
+    "param": "messages",
+}
 MESSAGE_KEYS = {
     "system": {"role", "content", "name"},
     "developer": {"role", "content", "name"},

@@ -26,6 +26,10 @@ INCLUDES = words(
     web_search_call.action.sources web_search_call.results
     """
 )
+TOO_LONG = {
+    "message": "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    "param": "input",
+}
 FUNCTION_KEYS = {"type", "name", "description", "parameters", "strict"}
 BUILT_IN = words("web_search web_search_preview file_search code_interpreter image_generation mcp")
 

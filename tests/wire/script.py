@@ -17,7 +17,7 @@ def words(text: str) -> frozenset[str]:
 
 
 TURN_KEYS = frozenset(
-    {"text", "calls", "refusal", "finish", "usage", "status", "error", "model", "when", "failed"}
+    {"text", "calls", "refusal", "finish", "usage", "status", "error", "too_long", "model", "when", "failed"}
 )
 FINISHES = frozenset({"length", "content_filter"})
 
@@ -51,8 +51,9 @@ class Turn:
     """The answer to one request. ``index`` counts from 1 and is part of every id the server makes up.
 
     ``when``: the turn answers only a request that contains this text, for programs whose requests arrive
-    in no fixed order. ``status`` with ``error``: an HTTP error. ``failed``: the answer breaks off with this
-    message, which Chat Completions raises and Responses reports inside the answer.
+    in no fixed order. ``status`` with ``error``: an HTTP error. ``too_long``: the one that says so of the
+    input, in the words of the API that is asked. ``failed``: the answer breaks off with this message, which
+    Chat Completions raises and Responses reports inside the answer.
     """
 
     index: int
@@ -63,6 +64,7 @@ class Turn:
     usage: Usage = Usage()
     status: int | None = None
     error: str = ""
+    too_long: bool = False
     model: str | None = None
     when: str | None = None
     failed: str | None = None

@@ -142,6 +142,9 @@ class _Handler(BaseHTTPRequestHandler):
         if turn.status is not None:
             error = {"message": turn.error, "type": "scripted_error", "param": None, "code": None}
             self._send({"error": error}, turn.status)
+        elif turn.too_long:
+            error = {**(chat if is_chat else responses).TOO_LONG, "type": "invalid_request_error"}
+            self._send({"error": {**error, "code": "context_length_exceeded"}}, 400)
         elif is_chat:
             self._play_chat(turn, body)
         else:

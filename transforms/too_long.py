@@ -1,0 +1,189 @@
+"""Handlers that know by its words that a conversation is too long (MR607).
+
+Chat Completions says "This model's maximum context length is ...", Responses "Your input exceeds the
+context window of this model". The code of both is ``context_length_exceeded``, so the test
+``"maximum context length" in str(e)`` gets ``or e.code == "context_length_exceeded"``. Whether the text
+has the code in it, too, depends on the version of the SDK. A stream has the error in an event, so there it
+would not help.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import libcst as cst
+
+from ..decide.plan import Apply
+from ..know.kinds import STREAM_KINDS, Const, Kind, Shape, Site
+from ..know.modules import Module, walk
+from .context import Context
+from .snippets import expr, parenthesized, string
+
+CODE = "context_length_exceeded"
+
+# What Chat Completions says, with a dot for each number.
+_SAID = (
+    "this model's maximum context length is . tokens. however, your messages resulted in . tokens."
+    " please reduce the length of the messages.",
+    "this model's maximum context length is . tokens. however, you requested . tokens (. in the messages,"
+    " . in the completion). please reduce the length of the messages or completion.",
+)
+_TELLING = ("maximum context", "context length", "reduce the length")
+
+
+def tells(text: str) -> bool:
+    """Whether who finds ``text`` in an error of Chat Completions knows that the conversation is too long."""
+    plain = re.sub(r"\d+", ".", text.lower())
+    if "maximum context length" in plain:
+        return True
+    return any(word in plain for word in _TELLING) and any(plain in said for said in _SAID)
+
+
+def is_streamed(context: Context, site: Site) -> bool:
+    """Whether the answer can be a stream."""
+    asked = context.request(site).values("stream")
+    return (
+        site.method == "stream"
+        or any(not isinstance(value, Const) or value.value not in (False, None) for value in asked)
+        or any(isinstance(value, Shape) and value.kind in _EVENTS for value in site.invocation.result.values)
+    )
+
+
+_EVENTS = STREAM_KINDS | {Kind.MANAGER}
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names in a handler that hold the error itself, its whole text, or something else made of it."""
+
+    errors: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.errors | self.texts | self.others
+
+    def within(self, body: cst.CSTNode) -> Names:
+        """These, and the names that ``body`` gives something made of them: ``text = str(e).lower()``."""
+        names = self
+        for node in walk(body):
+            if isinstance(node, cst.Assign):
+                targets = {t.target.value for t in node.targets if isinstance(t.target, cst.Name)}
+                names = names._given(frozenset(targets), node.value)
+            elif isinstance(node, (cst.AugAssign, cst.NamedExpr)) and isinstance(node.target, cst.Name):
+                names = names._given(frozenset({node.target.value}), node)
+        return names
+
+    def _given(self, targets: frozenset[str], value: cst.CSTNode) -> Names:
+        """These after ``targets`` got ``value``: a name that has held anything else is one of the others."""
+        if not _mentions(value, self.all):
+            targets &= self.all
+        if self.is_text(value) and targets.isdisjoint(self.all):
+            return Names(self.errors, self.texts | targets, self.others)
+        return Names(self.errors - targets, self.texts - targets, self.others | targets)
+
+    def is_text(self, node: cst.CSTNode) -> bool:
+        """Whether ``node`` is the whole text of the error, perhaps within another or in small letters."""
+        match node:
+            case cst.Name(value=name):
+                return name in self.texts
+            case cst.Call(
+                func=cst.Name(value="str" | "repr"), args=[cst.Arg(value=value, keyword=None, star="")]
+            ):
+                return self._is_error(value) or self.is_text(value)
+            case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=method)), args=[]):
+                return method in ("lower", "casefold", "strip") and self.is_text(value)
+            case cst.Attribute(value=value, attr=cst.Name(value="message")):
+                return self._is_error(value)
+            case cst.FormattedString(parts=parts):
+                shown = [part for part in parts if isinstance(part, cst.FormattedStringExpression)]
+                whole = [part.expression for part in shown if part.format_spec is None]
+                return any(self._is_error(part) or self.is_text(part) for part in whole)
+            case _:
+                return False
+
+    def handed_on(self, node: cst.BaseExpression, parameter: str) -> Names:
+        """What a function knows of them that gets ``node`` as ``parameter``."""
+        name = frozenset({parameter})
+        if self._is_error(node):
+            return Names(errors=name)
+        return Names(texts=name) if self.is_text(node) else Names(others=name)
+
+    def _is_error(self, node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.Name) and node.value in self.errors
+
+
+def _mentions(node: cst.CSTNode, names: frozenset[str]) -> bool:
+    return any(isinstance(inner, cst.Name) and inner.value in names for inner in walk(node))
+
+
+def can_ask(node: cst.CSTNode, names: Names) -> bool:
+    """Whether ``node`` looks for a text that is written there in the whole text of an error at hand."""
+    match node:
+        case cst.Comparison(left=cst.SimpleString(), comparisons=[target]):
+            looks = isinstance(target.operator, (cst.In, cst.NotIn)) and names.is_text(target.comparator)
+            return looks and len(names.errors) == 1
+        case _:
+            return False
+
+
+def ask(context: Context, node: cst.CSTNode, module: Module, names: Names, site: Site) -> None:
+    """Let a test that :func:`can_ask` look for the code of the error as well."""
+    (error,) = names.errors
+    context.edit(node, module, [site], _with_code(node, module, error), "MR607", error)
+
+
+def _with_code(node: cst.CSTNode, module: Module, error: str) -> Apply:
+    """``test or e.code == "context_length_exceeded"``, in parentheses where it would be taken apart."""
+    parent = module.parents.get(node)
+    asked = f"{error}.code" if _has_code(node, module, error) else f'getattr({error}, "code", None)'
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.BaseExpression:
+        assert isinstance(updated, cst.Comparison)
+        bare = updated.with_changes(lpar=[], rpar=[])
+        absent = isinstance(bare.comparisons[0].operator, cst.NotIn)
+        other = expr(f"{asked} {'!=' if absent else '=='} CODE", CODE=string(CODE, bare.left))
+        operator = cst.And() if absent else cst.Or()
+        made = cst.BooleanOperation(bare, operator, other, lpar=updated.lpar, rpar=updated.rpar)
+        if len(module.tree.code_for_node(made)) > _LONG:
+            return _in_lines(made, module.tree.default_indent)
+        fits = isinstance(parent, (cst.If, cst.While, cst.Assign, cst.Return)) or (
+            isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, type(operator))
+        )
+        return made if fits else parenthesized(made)
+
+    return apply
+
+
+_LONG = 80  # columns
+
+
+def _in_lines(made: cst.BooleanOperation, indent: str) -> cst.BooleanOperation:
+    """``made`` in parentheses, each of its two terms on a line."""
+    line = cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(indent))
+    return made.with_changes(
+        operator=made.operator.with_changes(whitespace_before=line),
+        lpar=[cst.LeftParen(line)],
+        rpar=[cst.RightParen(cst.ParenthesizedWhitespace(indent=True))],
+    )
+
+
+def _has_code(node: cst.CSTNode, module: Module, error: str) -> bool:
+    """Whether ``error`` is what a handler around ``node`` gets, and all of that has a ``code``."""
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+            return False
+        if isinstance(parent, cst.ExceptHandler):
+            name = parent.name.name if parent.name is not None else None
+            if isinstance(name, cst.Name) and name.value == error:
+                return isinstance(parent.type, (cst.Name, cst.Attribute)) and _spelled(parent.type) in _CODED
+    return False
+
+
+_CODED = frozenset({"APIError", "APIStatusError", "BadRequestError"})
+
+
+def _spelled(node: cst.Name | cst.Attribute) -> str:
+    return node.value if isinstance(node, cst.Name) else node.attr.value
