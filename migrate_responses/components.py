@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from .find.imports import Files
 from .programs import imported
 
-_DOTTED = re.compile(rb"[\"']([A-Za-z_]\w*(?:\.\w+)+)(?=[\"':])")
+_DOTTED = re.compile(rb"[\"']([A-Za-z_]\w*(?:[.:]\w+)+)(?=[\"':])")
 _PATCHES = re.compile(rb"mock|(?:patch\w*|setattr)(?:\.\w+)*\(\s*[rRuU]?[\"'][A-Za-z_]\w*\.")
 _OF_FOLDER = ("__init__.py", "conftest.py")
 
@@ -32,7 +32,7 @@ def components(sources: Mapping[str, bytes]) -> list[dict[str, bytes]]:
             groups.join(path, other)
         patches = _PATCHES.search(data) is not None
         for dotted in set(_DOTTED.findall(data)):
-            parts = dotted.split(b".")
+            parts = dotted.replace(b":", b".").split(b".")
             for end in range(1, len(parts) + 1):
                 for other in files.targets(path, b".".join(parts[:end]).decode("utf-8", "replace")):
                     groups.join(path, other)

@@ -7,7 +7,7 @@ import libcst as cst
 from ..know.kinds import Place, SeqValue
 from ..know.modules import Module, bound_by, walk
 from .context import Context
-from .item_facts import Facts
+from .item_facts import Facts, answers_of
 from .shared import bindings
 
 
@@ -71,6 +71,7 @@ def _is_history(context: Context, known: Facts, node: cst.BaseExpression) -> boo
     """Whether ``node`` is a list in which answers are items already, or that has none."""
     values = context.project.values(node)
     return bool(values) and all(
-        isinstance(value, SeqValue) and (value in known.senders or not known.holds_answers(value))
+        isinstance(value, SeqValue)
+        and (value in known.senders or not any(answers_of(element) for element in known.elements(value)))
         for value in values
     )

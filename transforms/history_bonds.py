@@ -21,6 +21,7 @@ from .poured import looks
 
 def plan(context: Context, known: Facts, fed: dict[Site, None]) -> None:
     """Join the calls; ``fed`` are those whose answers go into a history that is known."""
+    _hold_unseen(context, known)
     _hold_copies(context, known)
     _hold_looks(context, known)
     for bond in (*_elements(known), *_handed(context, known)):
@@ -78,6 +79,18 @@ def _is_followed(context: Context, holder: cst.BaseExpression, module: Module) -
         or (isinstance(callee, External) and callee.path.startswith(DISPLAY))
         for callee in callees
     )
+
+
+def _hold_unseen(context: Context, known: Facts) -> None:
+    """``messages.extend(map(lambda c: c.message, r.choices))``: nobody is seen to put them in."""
+    for sequence, senders in known.senders.items():
+        if not isinstance(sequence.node, cst.Call) or sequence.places or sequence.derived:
+            continue
+        made = {shape.site for value in known.elements(sequence) for shape in answers_of(value)}
+        if made:
+            text = context.source(sequence.node, sequence.module)
+            detail = f"`{text}` gives answers, each of which is several items now"
+            context.manual(sequence.node, sequence.module, senders | made, "MR506", detail)
 
 
 def _hold_copies(context: Context, known: Facts) -> None:

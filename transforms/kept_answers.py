@@ -38,12 +38,17 @@ def plan(context: Context) -> None:
 
 
 def _is_kept(context: Context, site: Site) -> bool:
-    """Whether the message of an answer, as it is or dumped, gets to code that may keep it."""
+    """Whether the message of an answer, whole, dumped or by its parts, gets to code that may keep it."""
     return any(
         escape.way is not Way.DISPLAY and not is_history(context, escape.node, escape.module)
+        for kind in _PARTS
         for form in ("object", "dict", "json")
-        for escape in context.escapes.of(Shape(Kind.MESSAGE, site, form))
+        for escape in context.escapes.of(Shape(kind, site, form))
     )
+
+
+# Of a message that is written out anew: ``{"role": m.role, "function_call": m.function_call, ...}``.
+_PARTS = (Kind.MESSAGE, Kind.TOOL_CALLS, Kind.FUNCTION_CALL, Kind.OTHER)
 
 
 def _written_back(context: Context, place: Place) -> Iterator[str]:

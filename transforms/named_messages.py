@@ -63,12 +63,33 @@ def _origins(module: Module) -> Iterator[str]:
     for name, names in called.items():
         if names >= _MESSAGE and name != "dict":
             yield f"`{name}` is called with a `name`"
+    if any(_writes_name(node) for node in module.of(cst.Dict)):
+        yield "a dict with a role and a content has a `name`"
     if any(loader in module.text for loader in _LOADERS):
         for text in module.of(cst.SimpleString):
             value = text.evaluated_value if isinstance(text, cst.SimpleString) else None
             if isinstance(value, str) and all(sign.search(value) for sign in _SPELLED):
                 yield "a text of JSON names one"
     yield from _columns(module)
+
+
+def _writes_name(node: cst.CSTNode) -> bool:
+    """``{"role": "user", "content": q, "name": "bob"}``; results of tools have names of their own."""
+    assert isinstance(node, cst.Dict)
+    given = {
+        item.key.evaluated_value: item.value
+        for item in node.elements
+        if isinstance(item, cst.DictElement) and isinstance(item.key, cst.SimpleString)
+    }
+    if not given.keys() >= _NAMED or "tool_call_id" in given:
+        return False
+    match given["role"], given["name"]:
+        case (cst.SimpleString(), _) if given["role"].evaluated_value in ("tool", "function"):
+            return False
+        case (_, cst.Name(value="None")):
+            return False
+        case _:
+            return True
 
 
 def _columns(module: Module) -> Iterator[str]:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ..decide.receivers import in_tests
+from ..decide.mixed import is_fake
+from ..decide.receivers import MOCKS, in_tests
 from ..know import modules as syntax
-from ..know.kinds import Client, Resource, Site
+from ..know.kinds import Client, External, Resource, Site, Value
 from ..know.modules import Module
 from .context import Context
 from .snippets import entry
@@ -59,6 +60,16 @@ def tested(context: Context) -> dict[Module, list[Site]]:
 def is_test(module: Module) -> bool:
     """Whether ``module`` is test code."""
     return in_tests(module)
+
+
+def is_of_tests(context: Context, value: Value) -> bool:
+    """Whether tests alone make what ``value`` is."""
+    if not is_fake(value):
+        return False
+    if not isinstance(value, External) or value.path.startswith(MOCKS):
+        return True
+    word = "SimpleNamespace" if "SimpleNamespace" in value.path else "types.chat"
+    return not any(word in module.text for module in context.project.modules if not is_test(module))
 
 
 def _concerns(context: Context, module: Module) -> bool:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.contents import hands_on
-from ..decide.receivers import MOCKS
 from ..know.kinds import SHAPES, Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
 from .context import Context
 from .snippets import key_text
-from .tested import is_test
+from .tested import is_of_tests, is_test
 
 # Names that little else has. ``content``, ``message`` and ``usage`` are everybody's.
 _TELLING = frozenset({"choices", "tool_calls", "finish_reason", "prompt_tokens", "completion_tokens"})
@@ -168,7 +167,7 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
         return False
     values = [value for value in context.project.values(base) if not _is_plain(value)]
     if not is_test(module):  # what a test passes in says nothing of what others do
-        values = [value for value in values if not _is_mock(value)]
+        values = [value for value in values if not is_of_tests(context, value)]
     if isinstance(base, cst.Name) and base.value in ("self", "cls"):
         return False
     if any(isinstance(value, Shape) for value in values):  # and something else: MR306
@@ -230,10 +229,6 @@ def _own_makers(context: Context) -> frozenset[str]:
 
 
 _MAKES = frozenset({"create", "acreate", "parse", "completion", "acompletion"})
-
-
-def _is_mock(value: Value) -> bool:
-    return isinstance(value, External) and value.path.startswith(MOCKS)
 
 
 def _is_plain(value: Value) -> bool:

@@ -2,7 +2,8 @@
 
 An instance that comes out of ``importlib``, a plug-in list or a parameter that nobody here fills can be
 one of the project's. Where such a call passes the wrapper's ``**kwargs`` a keyword that gets another
-form, or messages and tools in the old form, the wrapper stays as it is.
+form, or messages and tools in the old form, the wrapper stays as it is. What a test puts in the place
+of a wrapper, or calls, says nothing of what the program calls.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..decide.contents import hands_on
 from ..know.graph import Var
-from ..know.kinds import DictValue, External, Function, Invocation, Site, Unknown, Value
+from ..know.kinds import Const, DictValue, External, Function, Invocation, Site, Unknown, Value
 from ..know.modules import walk
+from ..know.testing import in_tests
 from .context import Context, constants
 from .params import ELSEWHERE, RULES
 from .snippets import key_text
 from .taken_out import taker
+from .tested import is_of_tests
 
 _RENAMED = ELSEWHERE | set(RULES)
 # Keys that only the old form of messages, parts and tools has.
@@ -53,13 +57,13 @@ def _uncalled(context: Context) -> None:
     unknown: list[Invocation] | None = None
     for site in context.sites:
         for function in _wrappers(context, site):
-            if function.callers or function.double_star is None:
+            if function.double_star is None or not all(in_tests(call.module) for call in function.callers):
                 continue
             if unknown is None:
                 unknown = [call for call in context.project.invocations if _passes_telling(context, call)]
             near = context.project.program(function.module)
             for call in unknown:
-                if call.module in near:
+                if call.module in near and call not in function.callers:
                     text = context.source(call.node, call.module)
                     detail = f"`{text}` may call `{function.name}`; what it calls is not known"
                     context.manual(call.node, call.module, [site], "MR119", detail)
@@ -123,7 +127,13 @@ def _is_unknown(context: Context, call: Invocation) -> bool:
     if not isinstance(func, cst.Attribute):
         return False
     values = context.project.values(func.value)
-    return not values or any(isinstance(value, Unknown) for value in values)
+    if not in_tests(call.module):
+        values = [value for value in values if not (is_of_tests(context, value) or _is_none(value))]
+    return not values or any(map(hands_on, values))
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
 
 
 def _matters(call: Invocation, function: Function) -> bool:

@@ -40,8 +40,9 @@ def hands_on(value: Value) -> bool:
     return isinstance(value, Unknown)
 
 
-# Modules of the standard library that give back what they were given.
+# Modules that give back what they were given, or what somebody names.
 _KEEPERS = frozenset(
-    """asyncio builtins collections concurrent contextlib copy dataclasses enum functools heapq itertools
-    multiprocessing operator pickle queue random shelve threading weakref""".split()
+    """asyncio builtins collections concurrent contextlib copy dataclasses enum functools heapq hydra
+    importlib itertools multiprocessing operator pickle queue random shelve stevedore sys threading
+    weakref""".split()
 )

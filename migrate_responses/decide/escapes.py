@@ -36,7 +36,7 @@ from ..know.kinds import (
 from ..know.modules import Module, walk
 from ..know.project import Project
 from .contents import PLAIN, contents
-from .modelled import DISPLAY, is_modelled, is_not_followed
+from .modelled import DISPLAY, is_modelled, is_not_followed, makes_another
 from .offers import Offers
 from .opened import OPENERS, is_updated, opened
 from .receivers import DOUBLES
@@ -176,11 +176,12 @@ class Escapes:
         if not names:
             return
         display = all(name.startswith(DISPLAY) for name in names) and not _is_filed(call)
+        again = "builtins.type" in names and makes_another(call.node, call.module)
         stringify = all(name in _STRINGS for name in names)
         dumps = all(name == "json.dumps" for name in names)
         for argument in call.arguments:
             node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
-            shown = display and not _is_taken_apart(argument, call)
+            shown = display and not (_is_taken_apart(argument, call) or again)
             if shown or ((stringify or dumps) and self._is_displayed(call.node, call.module)):
                 way = Way.DISPLAY
             elif stringify:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from ..know import models
 from ..know.kinds import Bound, Class, Client, External, Function, Instance, Unknown, Value
+from ..know.modules import Module
 
 # Callees that only show or test their arguments.
 DISPLAY = tuple(
@@ -53,6 +54,17 @@ def is_modelled(path: str) -> bool:
         or path in models.GETENV
         or is_state(path)
     )
+
+
+def makes_another(call: cst.Call, module: Module) -> bool:
+    """``type(message)(role=..., content=...)``, ``type(m).model_validate(...)``: more than shown."""
+    match module.parents.get(call):
+        case cst.Call(func=func):
+            return func is call
+        case cst.Attribute(attr=cst.Name(value=name)):
+            return not name.startswith("__")
+        case _:
+            return False
 
 
 def is_not_followed(owner: Value, target: cst.Attribute | cst.Subscript) -> bool:

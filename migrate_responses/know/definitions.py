@@ -31,6 +31,8 @@ from .testing import find_helpers
 
 # How a module changes the methods of the SDK that it hands on.
 _PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bsetattr\(")
+# ``"app.llm:Client"``: what stands for a module, so that somebody may load it.
+_NAMED = re.compile(r"[\"']([A-Za-z_][\w.]*)[.:]\w+[\"']")
 # Methods that get the class without being told to.
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
@@ -206,7 +208,11 @@ class Definitions(Foreign):
     def link(self) -> None:
         """Find out which modules import which; to be done before anything is built."""
         importers: dict[Module, set[Module]] = {}
+        by_name = any("import_module" in module.text for module in self.modules)
         for module in self.modules:
+            for named in self._named(module) if by_name else ():
+                self.links.setdefault(module, set()).add(named)
+                self.links.setdefault(named, set()).add(module)
             by_call = (cst.Call,) if "import_module" in module.text or "__import__" in module.text else ()
             for node in module.of(cst.Import, cst.ImportFrom, *by_call):
                 for found in self._imports(module, node):
@@ -232,6 +238,13 @@ class Definitions(Foreign):
         for level, name in names:
             found = self.find_module(module, level, name)
             if found is not None:
+                yield found
+
+    def _named(self, module: Module) -> Iterator[Module]:
+        """The modules that strings of ``module`` name, as ``"app.llm:Client"``: somebody may load them so."""
+        for name in _NAMED.findall(module.text):
+            found = self.find_module(module, 0, name)
+            if found is not None and found is not module:
                 yield found
 
     def program(self, module: Module) -> frozenset[Module]:

@@ -37,16 +37,14 @@ class Names:
         scope: syntax.Scope | None = self.scope
         if name in self.env and name not in self.scope.shared:
             return self.env[name]
-        first = True
         while scope is not None:
             if name in scope.globals:
                 scope = self.module.scope
                 return scope.any(name)
-            if name in scope.bound and (first or not scope.is_class):
+            if name in scope.bound and not scope.is_class:
                 if self.cells is not None and scope is self.scope.parent is self.module.scope:
                     return self.cells.met(self.solver, self.scope, name) or scope.any(name)
                 return scope.any(name)
-            first = False
             scope = scope.parent
         return self.project.outer_name(self.module, name)
 

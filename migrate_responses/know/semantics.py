@@ -131,9 +131,26 @@ class Semantics(Members):
         if value.path == "sys.modules":
             self.loaded_module(index, module, target)
             return
+        if value.path == "builtins.globals()" and isinstance(node.value, cst.Call):
+            self._global(index, module, target)
+            return
         if value.path in models.STATE:
             return
         self.solver.add(target, [value.step("[]")])
+
+    def _global(self, key: Var, module: Module, target: Var) -> None:
+        """``globals()[key]`` in ``module`` flows to ``target``."""
+
+        def on(found: Value) -> None:
+            name = _text(found)
+            if name is not None and name in module.scope.bound:
+                self.solver.flow(self.module_member(module, name), target)
+            else:
+                self.solver.add(target, [External("builtins.globals()").step("[]")])
+
+        self.solver.watch(key, on)
+        if not key.values:
+            self.solver.add(target, [External("builtins.globals()").step("[]")])
 
     def _shape_item(self, shape: Shape, index: Var | None, target: Var) -> None:
         if shape.kind in ELEMENTS:
