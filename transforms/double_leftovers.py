@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..decide.receivers import MOCKS
 from ..know import modules as syntax
-from ..know.kinds import External, Site, Unknown, Value
+from ..know.kinds import External, Instance, Site, Unknown, Value
 from ..know.modules import Module
 from .context import Context
 from .double_targets import Targets
@@ -93,8 +93,8 @@ class Leftovers:
         match node:
             case cst.Attribute(value=value, attr=cst.Name(value="choices")):
                 return not self.context.project.shapes(value) and not _is_other(value)
-            case cst.Attribute(attr=cst.Name(value="completions")):
-                return node not in self.context.steps
+            case cst.Attribute(value=value, attr=cst.Name(value="completions")):
+                return node not in self.context.steps and not self._is_own_handle(value)
             case cst.Arg(keyword=cst.Name(value="choices")):
                 call = self.module.parents.get(node)
                 return not (isinstance(call, cst.Call) and _is_other(call.func))
@@ -128,6 +128,19 @@ class Leftovers:
                 return bool(_RECORDINGS.fullmatch(name)) or (name in _FIELDS and self._is_field(node))
             case _:
                 return False
+
+    def _is_own_handle(self, client: cst.BaseExpression) -> bool:
+        """Whether ``client.completions`` is the name that a fake client has for what its ``chat`` leads to.
+
+        The path to it goes through ``chat``, so that the name stays when the path becomes ``responses``.
+        """
+        values = list(self.context.project.values(client))
+        return bool(values) and all(
+            isinstance(value, Instance)
+            and {"chat", "completions"} <= value.fields.keys()
+            and not any(value in value.fields[name].values for name in ("chat", "completions"))
+            for value in values
+        )
 
     def _is_field(self, node: cst.Name) -> bool:
         """Whether a class of the tests has a field of that name: it stands for a part of an answer."""
