@@ -77,7 +77,7 @@ class Heap(ABC):
 
     def new_dict(self, node: cst.CSTNode, module: Module) -> DictValue:
         """A dict that nothing is known of yet."""
-        return DictValue(node, module, Var(), Var(), Var(), Var())
+        return DictValue(node, module, Var(), Var(), Var(), Var(), Var())
 
     def merge(self, owner: DictValue, source: Var) -> None:
         """``owner`` gets all entries of the dicts in ``source``."""
@@ -92,6 +92,7 @@ class Heap(ABC):
                     then(value)
                 self.solver.flow(value.everything, owner.everything)
                 self.solver.flow(value.unkeyed, owner.unkeyed)
+                self.solver.flow(value.outside, owner.outside)
                 for key, var in (*owner.fields.items(), *owner.written.items()):
                     self.solver.flow(self.written(value, key), var)
 
@@ -235,6 +236,7 @@ class Heap(ABC):
         def on(found: Value) -> None:
             if isinstance(found, Const) and isinstance(found.value, str):
                 self.solver.flow(self.field(owner, found.value), result)
+                self.solver.flow(owner.outside, result)
             else:
                 self.solver.flow(owner.everything, result)
 

@@ -388,6 +388,7 @@ class DictValue(Value):
     unkeyed: Var  # those stored under keys that are not known: any entry may be one of them
     keys: Var  # its keys, other than texts
     missing: Var  # None, once something takes an entry out
+    outside: Var  # what callers that are not known may have put under any key of a ``**kwargs``
     fields: dict[str, Var] = field(default_factory=dict)
     written: dict[str, Var] = field(default_factory=dict)  # the same without `unkeyed`, for some of the keys
     places: dict[str, list[Place]] = field(default_factory=dict)

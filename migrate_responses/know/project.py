@@ -210,11 +210,23 @@ class Project(Definitions):
             self._seeded.add(var)
             if params[name] is function.node.params.star_arg:
                 continue
+            changed |= self._seed_entries(function, params[name], var)
             seeds = self._seeds(function, params[name], var)
             if name in self._assumed and all(isinstance(seed, Unknown) for seed in seeds):
                 continue  # the user says what it is
             if seeds:
                 self.solver.add(var, seeds)
+                changed = True
+        return changed
+
+    def _seed_entries(self, function: Function, param: cst.Param, var: Var) -> bool:
+        """Callers that are not known may fill a ``**kwargs``, or pass another dict than the default."""
+        if function.callers and not function.escaped:
+            return False
+        changed = False
+        for value in var.values:
+            if isinstance(value, DictValue) and value.node in (param, param.default):
+                self.solver.add(value.outside, [Unknown(f"parameter `{param.name.value}`", param)])
                 changed = True
         return changed
 
