@@ -188,8 +188,10 @@ def _nearest(
 
 def _skips(node: cst.If) -> bool:
     """``if ...: continue``"""
-    last = node.body.body[-1]
-    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Continue)
+    last: cst.CSTNode = node.body.body[-1]
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Continue)
 
 
 def _lets(context: Context, test: cst.BaseExpression, true: bool) -> bool | None:

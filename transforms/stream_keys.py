@@ -61,6 +61,10 @@ class Keys:
 
     def told(self) -> Iterator[tuple[cst.CSTNode, str]]:
         """Each use that can tell, and why."""
+        for value in self.values:
+            for escape in self.context.escapes.of(value):
+                if not escape.direct:  # in something that is shown: `print((text, calls))`
+                    yield escape.node, _SHOWN
         for holder, module in dict.fromkeys(self._holders()):
             yield from self._use(holder, module)
 

@@ -6,6 +6,8 @@ above the code that acts on the end would act in the other order on one event.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from ..know.kinds import Kind, Shape
@@ -49,8 +51,16 @@ def _acts(node: cst.If) -> bool:
 
 
 def _waits(usage: cst.If, end: cst.CSTNode) -> bool:
-    """``if done and chunk.usage:`` above ``if chunk.choices[0].finish_reason: done = True``."""
-    return not set(reads(usage)).isdisjoint(name for inner in walk(end) for name in sets(inner))
+    """``if done and chunk.usage:`` above ``if chunk.choices[0].finish_reason: done = True``.
+
+    The other way round as well: what is done at the end may look at what usage would set only later.
+    """
+    early = set(_set_in(usage.body)) & set(reads(end))
+    return bool(early) or not set(reads(usage)).isdisjoint(_set_in(end))
+
+
+def _set_in(node: cst.CSTNode) -> Iterator[str]:
+    return (name for inner in walk(node) for name in sets(inner))
 
 
 def _of_chunk(context: Context, node: cst.Attribute) -> bool:

@@ -34,6 +34,8 @@ def plan(context: Context) -> None:
             handed |= sites
             if _is_boxed(text, module):
                 _hold(context, text, module, sites, "goes with None at the end, which no event stands for")
+            elif _is_json(context, text, module):
+                _hold(context, text, module, sites, "is `null` at the end, which no event stands for")
     for node, module, shapes in context.shaped if handed else ():
         sites = {shape.site for shape in shapes if shape.kind is Kind.DELTA_TEXT} & handed
         inside = any(node in loops[site] for site in sites if site in loops)
@@ -64,7 +66,7 @@ def _bare(context: Context, loop: cst.For | cst.CompFor, module: Module) -> Iter
         if not texts or any(is_nothing(value) for value in values):
             continue
         element = getattr(whole, "elt", None) is node
-        given = isinstance(module.parents.get(node), (cst.Arg, cst.Yield, cst.Return))
+        given = isinstance(module.parents.get(node), (cst.Arg, cst.Yield, cst.Return, cst.DictElement))
         if (element or given) and lets_none(context, node, loop, module):
             yield node
 
@@ -75,6 +77,15 @@ def _is_boxed(node: cst.BaseExpression, module: Module) -> bool:
     call = module.parents.get(arg) if isinstance(arg, cst.Arg) else None
     func = call.func if isinstance(call, cst.Call) else None
     return isinstance(func, cst.Attribute) and func.attr.value in _BOXES
+
+
+def _is_json(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """``yield json.dumps({"text": delta.content})``: who reads it is elsewhere."""
+    return isinstance(module.parents.get(node), cst.DictElement) and any(
+        escape.to.endswith("json.dumps") and not escape.direct
+        for shape in context.project.shapes(node)
+        for escape in context.escapes.of(shape)
+    )
 
 
 def _asks_for_none(node: cst.BaseExpression, module: Module) -> bool:
