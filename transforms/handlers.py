@@ -1,4 +1,4 @@
-"""Handlers that will not hear of a truncated answer any more (MR602).
+"""Handlers that will not hear of a truncated answer any more, and those that will now (MR602).
 
 ``parse`` raised ``LengthFinishReasonError`` or ``ContentFilterFinishReasonError``; the new one raises
 ``pydantic.ValidationError`` (from ``.stream()``, RuntimeError), which is no ``OpenAIError`` (traps F3, F8).
@@ -15,6 +15,11 @@ from ..know.modules import Module
 from .context import Context
 
 _GONE = frozenset({"LengthFinishReasonError", "ContentFilterFinishReasonError", "OpenAIError"})
+# What takes the new error and did not take the old one.
+_NEW = {
+    "parse": frozenset({"builtins.ValueError", "pydantic.ValidationError", "pydantic_core.ValidationError"}),
+    "stream": frozenset({"builtins.RuntimeError"}),
+}
 
 
 def plan(context: Context) -> None:
@@ -27,14 +32,26 @@ def plan(context: Context) -> None:
                 detail = "a truncated answer raises pydantic.ValidationError now"
                 context.note(site.node, site.module, [site], "MR602", detail)
             continue
-        node, module, name = found
-        context.unsafe(
-            node, module, [site], "MR602", f"`{name}` is not raised for a truncated answer any more"
-        )
+        node, module, detail, step = found
+        context.unsafe(node, module, [site], "MR602", detail, step)
 
 
-def _handlers(context: Context, site: Site) -> Iterator[tuple[cst.CSTNode, Module, str]]:
-    """Handlers around the call, and around the calls of the functions it stands in."""
+def _handlers(context: Context, site: Site) -> Iterator[tuple[cst.CSTNode, Module, str, str]]:
+    """Handlers that hear of something else than before, what that is, and what to do."""
+    limited = context.request(site).passes("max_tokens", "max_completion_tokens")
+    for node, module, path in _caught(context, site):
+        name = path.rpartition(".")[2]
+        if path.startswith("openai") and name in _GONE:
+            yield node, module, f"`{name}` is not raised for a truncated answer any more", ""
+        elif limited and path in _NEW.get(site.method, ()):
+            yield node, module, f"`{name}` takes truncated answers, too, which went past it", _TAKES
+
+
+_TAKES = "use --unsafe-fixes if it may take them"
+
+
+def _caught(context: Context, site: Site) -> Iterator[tuple[cst.CSTNode, Module, str]]:
+    """What handlers name around the call, and around the calls of the functions it stands in."""
     seen: set[cst.CSTNode] = set()
     stack: list[tuple[cst.CSTNode, Module]] = [(site.node, site.module)]
     while stack:
@@ -76,10 +93,8 @@ def _named(context: Context, node: cst.BaseExpression) -> Iterator[str]:
             yield from _named(context, element.value)
         return
     for value in context.project.values(node):
-        if isinstance(value, External) and value.path.startswith("openai"):
-            name = value.path.rpartition(".")[2]
-            if name in _GONE:
-                yield name
+        if isinstance(value, External):
+            yield value.path
 
 
 def _suppressed(context: Context, node: cst.BaseExpression) -> Iterator[str]:

@@ -21,10 +21,10 @@ STRUCTURE: tuple[Rule, ...] = (
         "Handler for an error that changes",
         UNSAFE,
         "`LengthFinishReasonError` and `ContentFilterFinishReasonError` are not raised any more: an"
-        " answer cut short raises `pydantic.ValidationError` in `parse`, and `RuntimeError` in"
-        " `stream`. And the server tells what is wrong in the words of the request: `messages` is called"
-        " `input`, and a conversation that is too long has another text, of which MR607 mends what it can."
-        " Extend the handler.",
+        " answer cut short raises `pydantic.ValidationError` in `parse`, which `except ValueError` takes,"
+        " too, and `RuntimeError` in `stream`. And the server tells what is wrong in the words of the"
+        " request: `messages` is called `input`, and a conversation that is too long has another text, of"
+        " which MR607 mends what it can. Extend the handler.",
         "except openai.LengthFinishReasonError:\n    retry()",
         "except pydantic.ValidationError:\n    retry()",
         "https://github.com/openai/openai-python/issues/2486",
