@@ -14,6 +14,7 @@ from .none_text import is_told
 
 _FAILED = Failure(frozenset({"TypeError"}))
 _TAKEN = Failure(frozenset({"TypeError"}), frozenset({"IndexError"}))
+_UNPACKED = Failure(frozenset({"TypeError"}), frozenset({"ValueError"}))
 _GO_THROUGH = frozenset("len list tuple sorted reversed enumerate zip map iter".split())
 
 
@@ -28,7 +29,8 @@ def is_missed(context: Context, sites: Iterable[Site], node: cst.CSTNode, module
         return False
     if all(_is_forced(context, site) for site in sites):
         return False
-    return is_heard_above(context, node, module, _FAILED, broad=True)
+    failed = _UNPACKED if isinstance(parent, cst.Assign) else _FAILED
+    return is_heard_above(context, node, module, failed, broad=True)
 
 
 def are_missed(context: Context, sites: Iterable[Site]) -> bool:
@@ -54,6 +56,8 @@ def _goes_through(node: cst.CSTNode, module: Module) -> bool:
             )
         case cst.StarredElement():
             return True
+        case cst.Assign(targets=targets):  # `(call,) = message.tool_calls`
+            return any(isinstance(target.target, (cst.Tuple, cst.List)) for target in targets)
         case _:
             return False
 

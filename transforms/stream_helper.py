@@ -23,6 +23,7 @@ from .helper_types import (
 )
 from .reading import replace_read
 from .snippets import attribute, expr, literals_of, operand, string
+from .stream_parts import On, universe
 
 # (type, field) -> field of the new event. None says which call of how many it is: places count all items.
 _FIELDS = {
@@ -65,7 +66,18 @@ def plan(context: Context) -> set[cst.CSTNode]:
             _member(context, node, module, shapes)
         elif Kind.RAW in kinds:
             _raw(context, node, module, shapes)
+        elif Kind.USAGE in kinds and isinstance(node, (cst.Attribute, cst.Subscript)):
+            _usage(context, node, module, shapes)
     return understood
+
+
+def _usage(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
+    """The usage of a final completion, which only a request with ``include_usage`` had."""
+    sites = {shape.site for shape in shapes if shape.kind is Kind.USAGE and shape.site.method == "stream"}
+    unasked = {site for site in sites if On.USAGE not in universe(context, [site])}
+    if unasked:
+        detail = f"`{context.source(node, module)}` was None, as `include_usage` is not asked for"
+        context.unsafe(node, module, unasked, "MR404", detail, "use --unsafe-fixes to get it")
 
 
 def _member(context: Context, node: cst.BaseExpression, module: Module, shapes: list[Shape]) -> None:
