@@ -48,6 +48,7 @@ class Context:
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
         self.notes: dict[str, object] = {}  # facts that several rules share, computed once
         self.functions: dict[DictValue, set[Site]] = {}  # those that become tools, and the calls they are for
+        self.nested_tools: set[Value] = set()  # tools that stay as they are: their calls make flat ones
         self._sources: dict[cst.CSTNode, str] = {}
         self._parts: _Parts | None = None
 

@@ -6,7 +6,7 @@ What is read is a list of plain dicts, and stays as it is for everybody else: th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import libcst as cst
 
@@ -88,15 +88,22 @@ def _holds_data(value: Value) -> bool:
     return _is_data(value) or (isinstance(value, SeqValue) and any(map(_is_data, value.element.values)))
 
 
-def flatten_passed(context: Context, site: Site, item: Keyword) -> None:
+def flatten_loaded(context: Context, site: Site, item: Keyword) -> None:
     """Pass ``[{"type": "function"} | tool["function"] for tool in tools]``: of no type, as what was read."""
-    strict = ', "strict": False' if context.settings.api_defaults == "preserve" else ""
-    act(
-        context,
-        site,
-        [item],
-        Action("MR501", wrap=_flat(f'{{"type": "function"{strict}}} | tool["function"]')),
-    )
+    strict = context.settings.api_defaults == "preserve"
+    flatten_passed(context, site, item, ['"strict": False'] if strict else [])
+
+
+def flatten_passed(
+    context: Context, site: Site, item: Keyword, defaults: Sequence[str], typed: bool = False
+) -> None:
+    """Pass flat tools in place of nested ones, with ``defaults`` that what a tool says itself overrides.
+
+    ``typed`` tools are poured in: type checkers join no plain dict with one that has a type.
+    """
+    first = ", ".join(['"type": "function"', *defaults])
+    made = f'{{{first}, **tool["function"]}}' if typed else f'{{{first}}} | tool["function"]'
+    act(context, site, [item], Action("MR501", wrap=_flat(made)))
 
 
 def _flat(made: str) -> Callable[[cst.BaseExpression], cst.BaseExpression]:

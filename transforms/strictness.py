@@ -140,18 +140,29 @@ def decide_strict(context: Context, inner: Sequence[Value], sites: Iterable[Site
     """``"strict": strict`` where that can be None: it meant False."""
     if context.settings.api_defaults != "preserve":
         return
+    for place in null_strict(inner):
+        node = place.node
+        if isinstance(node, (cst.DictElement, cst.Arg)):
+            context.edit(node, place.module, sites, _as_bool, "MR508")
+        else:
+            detail = f"`{context.source(node, place.module)}` can be None, which meant False"
+            context.manual(node, place.module, sites, "MR507", detail)
+
+
+def null_strict(inner: Iterable[Value]) -> Iterator[Place]:
+    """Where what is ``inner`` to tools, or poured into that, gets a ``strict`` that can be None."""
     parts = {part: None for value in inner if isinstance(value, DictValue) for part in family(value)}
     for part in parts:
         for place in part.places.get("strict", ()) if isinstance(part, DictValue) else ():
-            if place.how not in WRITES or not _can_be_none(place.var):
-                continue
-            node = place.node
-            if isinstance(node, (cst.DictElement, cst.Arg)):
-                if not is_guarded(node.value, place.module):
-                    context.edit(node, place.module, sites, _as_bool, "MR508")
-            elif not _is_guarded_store(place):
-                detail = f"`{context.source(node, place.module)}` can be None, which meant False"
-                context.manual(node, place.module, sites, "MR507", detail)
+            if place.how in WRITES and _can_be_none(place.var) and not _is_guarded(place):
+                yield place
+
+
+def _is_guarded(place: Place) -> bool:
+    """Whether the code sees to it that what ``place`` writes is not None."""
+    if isinstance(place.node, (cst.DictElement, cst.Arg)):
+        return is_guarded(place.node.value, place.module)
+    return _is_guarded_store(place)
 
 
 def _is_guarded_store(place: Place) -> bool:

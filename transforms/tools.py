@@ -12,15 +12,18 @@ from typing import TypeVar
 import libcst as cst
 
 from ..decide.escapes import Escape, Way
+from ..decide.plan import Plan
 from ..know import models
 from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, SeqValue, Site, Typed, Unknown, Value
 from ..know.modules import Module
+from . import compared, copied_forms
 from .actions import Action, act
 from .context import Context, is_none
 from .flatten import can_flatten, flatten
 from .kept_schemas import kept_schemas
-from .loaded_tools import come_back, flatten_passed, is_loaded
+from .loaded_tools import come_back, flatten_loaded, is_loaded
+from .passed_tools import Sent, can_flatten_passed, flatten_at, held_in_place, kept
 from .schema_changes import changed_later
 from .schema_reads import read_back
 from .sent import untold
@@ -42,6 +45,22 @@ class Tools:
         self.inner: dict[DictValue, set[Site]] = {}
         self.lists: dict[SeqValue, set[Site]] = {}
         self.loaded: set[Site] = set()  # those whose tools are read from data
+        self.sent: dict[Site, Sent] = {}
+
+    def held(self) -> Iterator[tuple[DictValue | SeqValue, set[Site]]]:
+        """Everything that belongs to what is sent, and the calls that send it."""
+        yield from self.outer.items()
+        yield from self.inner.items()
+        yield from self.lists.items()
+
+    def without(self, sites: set[Site]) -> Tools:
+        """The same without what these calls send: it keeps its form."""
+        rest = Tools()
+        rest.outer = {value: own for value, own in self.outer.items() if not own <= sites}
+        rest.inner = {value: own for value, own in self.inner.items() if not own <= sites}
+        rest.lists = {value: own for value, own in self.lists.items() if not own <= sites}
+        rest.loaded = self.loaded
+        return rest
 
 
 def plan(context: Context) -> None:
@@ -54,15 +73,36 @@ def plan(context: Context) -> None:
         _drop_none(context, site)
         if request.passes("tool_choice"):
             _choice(context, site, chosen)
+    _in_place(context, _keep_for_others(context, found, chosen), chosen)
+
+
+def _keep_for_others(context: Context, found: Tools, chosen: Tools) -> Tools:
+    """Flatten at the call what would be held back if it were flattened where it is written; the others."""
+    able = {site for site, sent in found.sent.items() if can_flatten_passed(context, site, sent)}
+    if not able:
+        return found
+    real, context.plan = context.plan, Plan(context.project, context.settings)
+    _in_place(context, found, chosen)
+    compared.plan(context)
+    copied_forms.plan(context)
+    held, context.plan = held_in_place(context.plan), real
+    keeping = kept(able, held, [sites for _, sites in found.held()])
+    for site in (site for site in found.sent if site in keeping):
+        flatten_at(context, site, found.sent[site])
+    context.nested_tools.update(value for value, sites in found.held() if sites <= keeping)
+    return found.without(keeping)
+
+
+def _in_place(context: Context, found: Tools, chosen: Tools) -> None:
+    """Flatten tools where they are written, with all that reads them."""
     for tool, sites in found.outer.items():
         _flatten(context, tool, sites)
     _bind_functions(context, found.inner)
     read_back(context, _joined(found.outer, chosen.outer), _joined(found.inner, chosen.inner))
     for tool, sites in found.outer.items() if found.loaded else ():
         come_back(context, tool, sites, found.loaded)
-    for held in (found.outer, found.inner, found.lists):
-        for value, sites in held.items():
-            _escapes(context, value, sites)
+    for value, sites in found.held():
+        _escapes(context, value, sites)
 
 
 def _joined(one: Mapping[Key, set[Site]], other: Mapping[Key, set[Site]]) -> dict[Key, set[Site]]:
@@ -94,7 +134,10 @@ def _drop_none(context: Context, site: Site) -> None:
 
 
 def _collect(context: Context, site: Site, found: Tools) -> None:
-    for item in context.request(site).written("tools"):
+    keywords = context.request(site).written("tools")
+    every: list[Value] = []
+    among: dict[SeqValue, None] = {}
+    for item in keywords:
         var, place = item.place.var, item.place
         if var is None or not var.values:
             _stranger(context, site, place.node, place.module, "where they are made could not be found")
@@ -102,13 +145,17 @@ def _collect(context: Context, site: Site, found: Tools) -> None:
         lists: dict[SeqValue, set[Site]] = {}
         held = list(members(var, lists, site))
         if is_loaded(context, site, item, held):
-            flatten_passed(context, site, item)
+            flatten_loaded(context, site, item)
             found.loaded.add(site)
             continue
+        every += held
+        among.update(dict.fromkeys(lists))
         for sequence in lists:
             found.lists.setdefault(sequence, set()).add(site)
         for value in held:
             _member(context, site, value, found, place.node, place.module)
+    if site not in found.loaded:
+        found.sent[site] = Sent(keywords, list(among), every)
 
 
 def members(var: Var, lists: dict[SeqValue, set[Site]], site: Site) -> Iterator[Value]:

@@ -44,8 +44,15 @@ class _Owners:
             sent = dict.fromkeys((*request.dicts, *reachable(*written)))
             sources = [var for value in sent if isinstance(value, SeqValue) for var in value.derived]
             for value in (*sent, *reachable(*sources)):
-                if isinstance(value, (DictValue, SeqValue)):
+                if isinstance(value, (DictValue, SeqValue)) and value not in context.nested_tools:
                     self._sent.setdefault(value, {})[site] = None
+
+        self._nested = context.nested_tools
+
+    def keep(self, variables: Iterable[Var | None]) -> bool:
+        """Whether ``variables`` hold tools that keep their form, and so their type."""
+        held = [var for var in variables if var is not None] if self._nested else []
+        return any(value in self._nested for value in reachable(*held))
 
     def of(self, variables: Iterable[Var | None], called: bool = False) -> list[Site]:
         """The sites; ``called``: also of what is passed to the functions among the values, or returned."""
@@ -223,8 +230,9 @@ class _Types:
         self._mark(node)
         if self._converted(node) is None:
             return
-        sites = self.owners.of(variables, self._is_callable(node)) or tested(self.context).get(self.module)
-        if sites:
+        held = list(variables)
+        sites = self.owners.of(held, self._is_callable(node)) or tested(self.context).get(self.module)
+        if sites and not self.owners.keep(held):
             self._rewrite(node, sites)
 
     # -- expressions ---------------------------------------------------------------------

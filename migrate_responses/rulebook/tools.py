@@ -13,7 +13,8 @@ TOOLS: tuple[Rule, ...] = (
         SAFE,
         "A tool loses its inner `function` level, wherever it is written: inline, in a constant, in"
         " another module, by a helper. A tool without parameters gets an empty object schema."
-        " Tools that are read from JSON or YAML are flattened where they are passed.",
+        " Tools that are read from JSON or YAML are flattened where they are passed, and so are those"
+        " that somebody else needs in the old form: another SDK, users of a package, a text made of them.",
         'TOOLS = [{"type": "function", "function": {"name": "add", "parameters": SCHEMA}}]',
         'TOOLS = [{"type": "function", "name": "add", "parameters": SCHEMA, "strict": False}]',
         FUNCTIONS,
