@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, TypeGuard, TypeVar, overload
 
@@ -165,11 +166,11 @@ class Module:
                 self._of.setdefault((type(node),), []).append(node)
         found = self._of.get(kinds)
         if found is None:
-            present = frozenset(kind for kind in kinds if (kind,) in self._of)
+            present = [self._of[kind,] for kind in dict.fromkeys(kinds) if (kind,) in self._of]
             if len(present) < 2:
-                found = self._of.get(tuple(present), [])
+                found = present[0] if present else []
             else:
-                found = [node for node in self.parents if type(node) in present]
+                found = sorted(chain(*present), key=self.order.__getitem__)
             self._of[kinds] = found
         return found
 
