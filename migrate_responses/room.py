@@ -14,9 +14,7 @@ _Result = TypeVar("_Result")
 # Expressions nest deeply in real code (a sum of 3,000 terms is 3,000 levels of syntax).
 _RECURSION = 200_000
 _STACK = 512 * 1024 * 1024
-# Bytes of source whose trees may lie about before they are collected: each takes some 200 bytes of memory.
-_WASTE = 500_000
-_wasted = 0
+_littered = False  # whether garbage may lie about: what was known of a part that has been looked at
 
 
 def with_deep_stack(work: Callable[[], _Result]) -> _Result:
@@ -46,13 +44,14 @@ def with_deep_stack(work: Callable[[], _Result]) -> _Result:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without garbage collection: syntax trees are millions of objects, all alive until the end of a run."""
+    """Without garbage collection but for ``make_room``: what is known of a program stays until the end."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            gc.unfreeze()
             gc.enable()
 
 
@@ -64,10 +63,18 @@ def only_run() -> None:
     atexit.register(gc.freeze)
 
 
-def make_room(size: int) -> None:
-    """Before ``size`` bytes of source are looked at: collect the trees of earlier ones if they are many."""
-    global _wasted
-    if _wasted + size > _WASTE and _wasted:
+def make_room() -> None:
+    """Before files are parsed: collect what was known of those that were looked at before, if there are any."""
+    global _littered
+    if _littered:
         gc.collect()
-        _wasted = 0
-    _wasted += size
+    _littered = True
+
+
+def set_trees_aside() -> None:
+    """After files were parsed: no garbage is looked for in their trees.
+
+    These are millions of objects that do not refer to each other in circles: they go once nothing that is
+    known refers to them.
+    """
+    gc.freeze()

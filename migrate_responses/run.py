@@ -30,7 +30,7 @@ from .parsing import understood
 from .places import Places, too_much, unwritten
 from .programs import split
 from .results import Diagnostic, FileResult, Level, Results, Verdict
-from .room import make_room, uncollected
+from .room import make_room, set_trees_aside, uncollected
 from .shares import migrate as migrate
 from .source import Source, with_ending
 from .suppress import is_suppressed, left_out, misspelt
@@ -71,7 +71,7 @@ def _look(
     writable: Container[str] | None,
     keep: Callable[[Inspection, Results], _Kept],
 ) -> tuple[_Kept, set[str]]:
-    make_room(sum(map(len, sources.values())))
+    make_room()
     look = Inspection(sources, settings, writable)
     return keep(look, look.results()), look.edited
 
@@ -96,18 +96,18 @@ class Inspection:
         if size > limits.LARGEST_PART:
             self._errors += too_much(sources, size)
             return
+        parsed: list[tuple[str, Source, cst.Module]] = []
         for number, path in enumerate(sorted(sources)):
             progress.note("reading", number, len(sources))
-            module = self._parse(path, sources[path])
-            if module is not None:
-                self._modules.append(module)
+            found = understood(path, sources[path])
+            if isinstance(found, Diagnostic):
+                self._errors.append(found)
+            else:
+                parsed.append((path, *found))
+        set_trees_aside()
+        self._modules = [self._module(*one) for one in parsed]
 
-    def _parse(self, path: str, data: bytes) -> Module | None:
-        found = understood(path, data)
-        if isinstance(found, Diagnostic):
-            self._errors.append(found)
-            return None
-        source, tree = found
+    def _module(self, path: str, source: Source, tree: cst.Module) -> Module:
         name, is_package = module_name(path)
         module = Module(path, name, tree, is_package, source.text)
         scan(module)
