@@ -64,7 +64,7 @@ def only_run() -> None:
 
 
 def make_room() -> None:
-    """Before files are parsed: collect what was known of those that were looked at before, if there are any."""
+    """Before files are parsed: collect what was known of those that were looked at before, if any were."""
     global _littered
     if _littered:
         gc.collect()

@@ -65,7 +65,7 @@ def _reached(var: Var) -> set[Var]:
     found = {var}
     stack = [var]
     while stack:
-        for target in stack.pop().outs:
+        for target in stack.pop().outs or ():
             if target not in found:
                 found.add(target)
                 stack.append(target)

@@ -55,7 +55,7 @@ class Origins:
         stack = list(seen)
         while stack:
             var = stack.pop()
-            for target in map(home, (*var.outs, *(target for _, target in var.filters))):
+            for target in map(home, (*(var.outs or ()), *(target for _, target in var.filters or ()))):
                 sources.setdefault(target, []).append(var)
                 if target not in seen:
                     seen.add(target)

@@ -34,17 +34,20 @@ MANY = Unknown("one of many objects")
 
 
 class Var:
-    """A place that holds values: one definition of a name, an attribute, an expression."""
+    """A place that holds values: one definition of a name, an attribute, an expression.
+
+    Most have few listeners or none, and there are hundreds of thousands: each sort is None without any.
+    """
 
     __slots__ = ("counts", "filters", "into", "outs", "pending", "values", "watchers")
 
     def __init__(self) -> None:
         self.values: dict[Value, None] = {}  # a set that keeps insertion order
         self.counts: list[int] | None = None  # of each sort that is limited, once there can be too many
-        self.pending: list[Value] = []  # those that edges and watchers have not seen yet
-        self.outs: dict[Var, None] = {}
-        self.watchers: list[Watcher] = []
-        self.filters: list[tuple[Callable[[Value], bool], Var]] = []
+        self.pending: list[Value] | None = None  # unseen by edges and watchers; while it is queued
+        self.outs: dict[Var, None] | None = None
+        self.watchers: list[Watcher] | None = None
+        self.filters: list[tuple[Callable[[Value], bool], Var]] | None = None
         self.into: Var | None = None  # who works for it, since both turned out to hold the same
 
 
@@ -74,28 +77,37 @@ class Solver:
             fresh = self._lumped(var, fresh)
         if fresh:
             var.values.update(dict.fromkeys(fresh))
-            if not var.pending:
+            if var.pending is None:
                 self._queue.append(var)
-            var.pending.extend(fresh)
+                var.pending = fresh
+            else:
+                var.pending += fresh
 
     def flow(self, source: Var, target: Var) -> None:
         """From now on every value of ``source`` is a value of ``target``."""
         source, target = home(source), home(target)
-        if source is not target and target not in source.outs:
-            source.outs[target] = None
-            self.add(target, list(source.values))
+        if source is target or (source.outs is not None and target in source.outs):
+            return
+        if source.outs is None:
+            source.outs = {}
+        source.outs[target] = None
+        self.add(target, source.values)
 
     def flow_if(self, source: Var, target: Var, keep: Callable[[Value], bool]) -> None:
         """Like :meth:`flow`, for the values that ``keep`` accepts."""
         source = home(source)
+        if source.filters is None:
+            source.filters = []
         source.filters.append((keep, target))
         self.add(target, [value for value in source.values if keep(value)])
 
     def watch(self, var: Var, watcher: Watcher) -> None:
         """Call ``watcher`` once for each value ``var`` has or will have."""
         var = home(var)
+        if var.watchers is None:
+            var.watchers = []
         var.watchers.append(watcher)
-        pending = set(var.pending)
+        pending = set(var.pending or ())
         for value in list(var.values):
             if value not in pending:
                 watcher(value)
@@ -115,16 +127,17 @@ class Solver:
 
     def _hand_on(self, var: Var) -> None:
         """Let everybody know of what is new in ``var``."""
-        fresh, var.pending = var.pending, []
+        fresh, var.pending = var.pending, None
         if not fresh:
             return
         self._busy[var] = None
-        self.steps += len(fresh) * (1 + len(var.outs) + len(var.watchers))
-        for target in list(var.outs):
+        outs, filters, watchers = list(var.outs or ()), list(var.filters or ()), list(var.watchers or ())
+        self.steps += len(fresh) * (1 + len(outs) + len(watchers))
+        for target in outs:
             self.add(target, fresh)
-        for keep, target in list(var.filters):
+        for keep, target in filters:
             self.add(target, [value for value in fresh if keep(value)])
-        for watcher in list(var.watchers):
+        for watcher in watchers:
             for value in fresh:
                 watcher(value)
 
@@ -163,10 +176,10 @@ class Solver:
         busy = dict.fromkeys(map(home, self._busy))
         edges = len(busy)
         for var in busy:
-            outs = dict.fromkeys(map(home, var.outs))
-            outs.pop(var, None)
-            var.outs = outs
-            edges += len(outs)
+            if var.outs is not None:
+                var.outs = dict.fromkeys(map(home, var.outs))
+                var.outs.pop(var, None)
+                edges += len(var.outs)
         merged = 0
         for first, *others in list(cycles(busy)):
             merged += len(others)
@@ -178,22 +191,27 @@ class Solver:
 
     def _merge(self, var: Var, chief: Var) -> None:
         """``chief`` works for ``var`` from now on."""
-        told = set(var.values).difference(var.pending)
-        heard = set(chief.values).difference(chief.pending)
+        told = set(var.values).difference(var.pending or ())
+        heard = set(chief.values).difference(chief.pending or ())
         kept = self._lumped(chief, [value for value in var.values if value not in chief.values])
         self._owe(var, [value for value in chief.values if value in heard and value not in told])
-        waiting = dict.fromkeys([*chief.pending, *kept])
+        waiting = dict.fromkeys([*(chief.pending or ()), *kept])
         chief.values.update(dict.fromkeys(kept))
-        if not chief.pending:
+        if chief.pending is None:
             self._queue.append(chief)
         chief.pending = [value for value in waiting if value not in told]
         self._owe(chief, [value for value in waiting if value in told])
-        var.pending = []
-        chief.outs.update(var.outs)
-        chief.watchers += var.watchers
-        chief.filters += var.filters
+        if var.outs:
+            chief.outs = chief.outs or {}
+            chief.outs.update(var.outs)
+        if var.watchers:
+            chief.watchers = chief.watchers or []
+            chief.watchers += var.watchers
+        if var.filters:
+            chief.filters = chief.filters or []
+            chief.filters += var.filters
         var.into = chief
-        var.watchers, var.filters = [], []
+        var.pending = var.watchers = var.filters = None
         crew = [var, *self._crews.pop(var, ())]
         for member in crew:
             member.values = chief.values
@@ -203,11 +221,11 @@ class Solver:
         """``values``, which others were told of, are still to be told to those who listen to ``var``."""
         if not values:
             return
-        for target in var.outs:
+        for target in var.outs or ():
             self.add(target, values)
-        for keep, target in var.filters:
+        for keep, target in var.filters or ():
             self.add(target, [value for value in values if keep(value)])
-        self._owed.extend((watcher, value) for watcher in var.watchers for value in values)
+        self._owed.extend((watcher, value) for watcher in var.watchers or () for value in values)
 
 
 _PATIENCE = 1_000_000  # steps before it is worth while to look for cycles
@@ -225,7 +243,7 @@ def home(var: Var) -> Var:
 
 def cycles(variables: Iterable[Var]) -> Iterator[list[Var]]:
     """The groups of ``variables`` that all flow to each other."""
-    return (group for group in groups(variables, lambda var: map(home, var.outs)) if len(group) > 1)
+    return (group for group in groups(variables, lambda var: map(home, var.outs or ())) if len(group) > 1)
 
 
 def groups(nodes: Iterable[_Node], links: Callable[[_Node], Iterable[_Node]]) -> Iterator[list[_Node]]:
