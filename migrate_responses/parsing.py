@@ -94,6 +94,7 @@ def _evaluate(kind: type[cst.CSTNode], plain: re.Pattern[str], value_of: Callabl
     kind.evaluated_value = property(evaluated_value)  # type: ignore[attr-defined]
 
 
-_evaluate(cst.SimpleString, re.compile(r"""[uU]?(?:"([^"\\\r\n]*)"|'([^'\\\r\n]*)')"""), str)
+_TEXT = r"""[uU]?(?:"([^"\\\r\n]*)"|'([^'\\\r\n]*)'|\"{3}([^\\\r]*)"{3}|'{3}([^\\\r]*)'{3})"""
+_evaluate(cst.SimpleString, re.compile(_TEXT), str)
 _evaluate(cst.Integer, re.compile(r"(0|[1-9][0-9]{0,17})"), int)
 _evaluate(cst.Float, re.compile(r"([0-9]{1,17}\.[0-9]{1,17})"), float)

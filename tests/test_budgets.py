@@ -116,6 +116,10 @@ U"it's"
 ''
 ""
 '''a"b'''
+'''it's'''
+''''a'''
+'''it\'s'''
+r'''a\n'''
 r'a\n'
 'a\n'
 b'a'
@@ -139,7 +143,7 @@ Rb'a'
 """.split()
 
 
-@pytest.mark.parametrize("text", [*_LITERALS, "'''a\r\nb'''", "'a\\\nb'"])
+@pytest.mark.parametrize("text", [*_LITERALS, "'''a\nb'''", '""""a\n"""', "'''a\r\nb'''", "'a\\\nb'"])
 def test_literals_are_read_as_python_reads_them(text: str) -> None:
     """``parsing`` has plain ones read as they stand."""
     node = cst.parse_expression(text)

@@ -96,10 +96,11 @@ class Expressions(Names):
         return Argument(keyword, self.expression(arg.value), arg)
 
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString | cst.FormattedString) -> Var:
-        if isinstance(node, cst.FormattedString) or node.evaluated_value is None:
+        value = None if isinstance(node, cst.FormattedString) else node.evaluated_value
+        if value is None:
             self._opaque(node)
             return self._new(Typed("str", node))
-        return self._new(Const(node.evaluated_value, node))
+        return self._new(Const(value, node))
 
     def _number(self, node: cst.Integer | cst.Float) -> Var:
         return self._new(Const(node.evaluated_value, node))
