@@ -242,6 +242,8 @@ class Escapes:
                     yield callee.name
                 case Method(owner=owner, name=name):
                     yield from _method(owner, name)
+                case Bound(function=function) if (hook := self.offers.overriders(function)) is not None:
+                    yield hook
                 case Function() | Bound() | Instance() | Resource() | Partial() | Class():
                     continue
                 case Const() | Typed():
@@ -364,6 +366,9 @@ class Escapes:
             if is_not_followed(owner, target):
                 self._note(self._project.vars.get(value), Way.STORE, _text(target, module), value, module)
                 return
+            readers = self.offers.readers(owner, target, self._project.vars.get(value))
+            if readers is not None:
+                self._note(self._project.vars.get(value), Way.STORE, readers, value, module)
 
 
 def _method(owner: Value, name: str) -> Iterator[str]:
