@@ -36,9 +36,13 @@ def plan(context: Context) -> None:
     for value, sites in [*changed.items(), *inside.items()]:
         new_keys = value in inside or any(node in edited for node in nodes_of(value))
         for node, module in [*looks(context, value), *(_counts(context, value) if new_keys else ())]:
-            if not context.is_gone(node, module) and not is_test(module):
-                detail = f"`{context.source(module.parents[node], module)}` looks at what gets another form"
+            if context.is_gone(node, module):
+                continue
+            detail = f"`{context.source(module.parents[node], module)}` looks at what gets another form"
+            if not is_test(module):
                 context.manual(node, module, sites, "MR309", detail)
+            elif value in inside:  # of all else the rules for doubles have a word
+                context.unsafe(node, module, sites, "MR803", detail)
     for copy in context.dicts():
         if context.senders(copy) or is_test(copy.module):
             continue

@@ -203,8 +203,8 @@ class Replacements:
                     values = self._context.project.values(display) if display is not None else ()
                     if not any(value in self.copies for value in values if isinstance(value, DictValue)):
                         yield node
-                case cst.For():
-                    yield node
+                case cst.For() | cst.If() | cst.UnaryOperation(operator=cst.Not()):
+                    yield node  # what is left of it, once the rest is taken out
                 case _:
                     continue
 

@@ -26,6 +26,7 @@ from .double_histories import sends_items
 from .double_leftovers import Leftovers
 from .double_requests import Requests
 from .double_targets import RENAMED, RESHAPED
+from .double_wires import wires
 from .tested import at, tested
 
 _SDK = re.compile(r"openai\.resources\.(beta\.)?chat\.(completions\.)?completions\.(Async)?Completions\b")
@@ -101,7 +102,10 @@ class _Test:
         self._parameters(replacements)
         for whole in replacements.unclear():
             self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
-        for node, detail in dark(self.context, self.module, replacements):
+        for node, detail in (
+            *dark(self.context, self.module, replacements),
+            *wires(self.context, self.module),
+        ):
             self._hold(node, detail)
         Leftovers(self.context, self.module, self.sites, self.known).plan()
 

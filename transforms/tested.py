@@ -26,7 +26,7 @@ ASSERTS = frozenset(
 _MENTIONS = re.compile(
     r"completions|choices|ChatCompletion|(call|await)_args|[\"'](messages|max_(completion_)?tokens)[\"']"
     r"|\b(vcr|cassette)"
-    r"|openai\.(resources|types)|\b__getattr(ibute)?__"
+    r"|OPENAI_BASE_URL|openai\.(resources|types)|\b__getattr(ibute)?__"
 )
 # Patches that every call in the project meets, whichever module makes it.
 _EVERYWHERE = re.compile(

@@ -42,11 +42,11 @@ def overridden(project: Project) -> dict[Client, list[Replaced]]:
             found.setdefault(client, []).extend(
                 Replaced(method.node, method.module)
                 for method in project.functions.values()
-                if method.owner is cls and method.name in _ON_THE_WAY
+                if method.owner is cls and method.name in ON_THE_WAY
             )
     for client in project.clients.values():
         for name, _, node in client.overrides:
-            if name in _ON_THE_WAY:
+            if name in ON_THE_WAY:
                 module = next((one for one in project.modules if node in one.parents), client.module)
                 found.setdefault(client, []).append(Replaced(node, module))
     return found
@@ -56,7 +56,7 @@ def patched_clients(project: Project) -> list[Replaced]:
     """Where the project replaces such a method for all clients: ``OpenAI._prepare_options = ...``."""
     found: list[Replaced] = []
     for module in project.modules:
-        if in_tests(module) or not any(name in module.text for name in _ON_THE_WAY):
+        if in_tests(module) or not any(name in module.text for name in ON_THE_WAY):
             continue
         for node in module.of(cst.AssignTarget, cst.Call):
             match node:
@@ -69,7 +69,7 @@ def patched_clients(project: Project) -> list[Replaced]:
                     name = str(text.evaluated_value)
                 case _:
                     continue
-            if name in _ON_THE_WAY and any(map(_is_sdk_class, project.values(owner))):
+            if name in ON_THE_WAY and any(map(_is_sdk_class, project.values(owner))):
                 found.append(Replaced(node, module))
     return found
 
@@ -81,7 +81,7 @@ def _is_sdk_class(value: Value) -> bool:
 
 
 # Methods of openai._base_client.SyncAPIClient that see what is sent or what comes back.
-_ON_THE_WAY = frozenset(
+ON_THE_WAY = frozenset(
     """request post _request _build_request _prepare_options _prepare_request _prepare_url _process_response
     _retry_request _should_retry _make_status_error""".split()
 )
