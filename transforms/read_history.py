@@ -61,7 +61,8 @@ def _copies(context: Context, known: Facts) -> None:
         for escape in context.escapes.of(sequence) if held else ():
             _escape(context, escape, set().union(*held))
     for copy in context.dicts() if changed else ():
-        held = [changed[message] for message in sources_of(copy) if message in changed]
+        inside = [value for value in copy.everything.values if isinstance(value, DictValue)]
+        held = [changed[message] for message in [*sources_of(copy), *inside] if message in changed]
         if held and copy not in known.messages:
             for escape in context.escapes.of(copy):
                 _escape(context, escape, set().union(*held))
