@@ -69,7 +69,7 @@ def _emitting(context: Context) -> Iterator[Site]:
     for module in context.project.modules:
         for loop in module.of(cst.For, cst.CompFor):
             assert isinstance(loop, (cst.For, cst.CompFor))
-            sites = {shape.site for shape in context.project.shapes(loop.iter) if shape.kind is Kind.STREAM}
+            sites = _sites(context, loop)
             whole: cst.CSTNode = loop if isinstance(loop, cst.For) else module.parents[loop]
             for node in walk(whole) if sites else ():
                 given = node.value if isinstance(node, cst.Yield) else getattr(node, "elt", None)
@@ -129,20 +129,32 @@ def _takes_all(context: Context, count: cst.CSTNode, loop: cst.For, module: Modu
 def _streams(context: Context) -> Iterator[tuple[cst.For, Module, set[Site]]]:
     for module in context.project.modules:
         for node in module.of(cst.For):
-            sites = {shape.site for shape in context.project.shapes(node.iter) if shape.kind is Kind.STREAM}
-            if sites:
+            if sites := _sites(context, node):
                 yield node, module, sites
+
+
+def _sites(context: Context, loop: cst.For | cst.CompFor) -> set[Site]:
+    """The calls whose streams ``loop`` goes through."""
+    return {shape.site for shape in context.project.shapes(loop.iter) if shape.kind is Kind.STREAM}
 
 
 def _in_loops(context: Context) -> None:
     for node, module, sites in _streams(context):
         for count in _counts(node):
             if _takes_empty(context, count, node, module):
-                detail = (
-                    f"`{context.source(count, module)}` counts chunks with an empty text or none, and no"
-                    " event stands for them"
-                )
-                context.unsafe(count, module, sites, "MR404", detail)
+                _hold_chunks(context, count, module, sites)
+    for module in context.project.modules:  # `sum(1 for chunk in stream if ... is not None)`
+        for loop in module.of(cst.CompFor):
+            whole, sites = module.parents[loop], _sites(context, loop)
+            one = whole.elt if isinstance(whole, (cst.GeneratorExp, cst.ListComp)) else None
+            if sites and isinstance(one, cst.Integer) and _takes_empty(context, one, whole, module):
+                _hold_chunks(context, whole, module, sites)
+
+
+def _hold_chunks(context: Context, count: cst.CSTNode, module: Module, sites: set[Site]) -> None:
+    text = context.source(count, module)
+    detail = f"`{text}` counts chunks with an empty text or none, and no event stands for them"
+    context.unsafe(count, module, sites, "MR404", detail)
 
 
 def _counts(loop: cst.For | cst.FunctionDef) -> Iterator[cst.AugAssign]:

@@ -12,12 +12,15 @@ from .context import Context, constants
 from .reading import builtin
 from .stream_parts import On
 from .stream_region import Region
+from .stream_syntax import is_empty
 
 _MISSING = frozenset({"TypeError", "AttributeError", "IndexError"})
 
 
 def is_seen(region: Region, node: cst.BaseExpression) -> bool:
     """Whether the text ``node`` becomes an item of a list that shows how many there are, or empty ones."""
+    if _is_spread(region, node):
+        return True
     return any(
         any(_shows(region.context, holder, module) for holder, module in region.context.holders(sequence))
         for sequence in _gathered(region, node)
@@ -49,6 +52,29 @@ def _gathered(region: Region, node: cst.BaseExpression) -> Iterator[SeqValue]:
             return
 
 
+def _is_spread(region: Region, node: cst.BaseExpression) -> bool:
+    """``" ".join(text for ...)``, ``print(*(text for ...))``: something stands between the texts."""
+    parents = region.module.parents
+    made = parents.get(node)
+    arg = parents.get(made) if isinstance(made, cst.GeneratorExp) and made.elt is node else None
+    call = parents.get(arg) if isinstance(arg, cst.Arg) else None
+    match arg, call:
+        case cst.Arg(star="*"), cst.Call(func=cst.Name(value="print"), args=args):
+            between = [one.value for one in args if one.keyword is not None and one.keyword.value == "sep"]
+            return not between or not is_empty(between[0])
+        case cst.Arg(), cst.Call(func=cst.Attribute() as method):
+            return _joins_apart(region.context, method)
+        case _:
+            return False
+
+
+def _joins_apart(context: Context, method: cst.Attribute) -> bool:
+    """``" ".join``: an empty text between others shows."""
+    if method.attr.value != "join":
+        return False
+    return constants(context.project.vars.get(method.value)) not in ([""], None)
+
+
 _ADDING = frozenset({"append", "add", "insert", "appendleft"})
 
 
@@ -74,7 +100,7 @@ def _shows(context: Context, holder: cst.CSTNode, module: Module) -> bool:
                 builtin(context, call) == "filter" and getattr(call.args[0].value, "value", "") == "None"
             )
             if isinstance(call.func, cst.Attribute) and call.func.attr.value == "join":
-                return constants(context.project.vars.get(call.func.value)) not in ([""], None)
+                return _joins_apart(context, call.func)
             callees = context.project.values(call.func)
             return not filters and any(
                 isinstance(value, External) and value.path not in _BLIND for value in callees
