@@ -24,6 +24,7 @@ from .stream_parts import SAME, TEXT_TEST
 from .stream_region import Region
 
 _CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM, Kind.CHUNK_FINISH}
+_TEXTS = frozenset({Kind.CONTENT, Kind.DELTA_TEXT})  # a callback may get either
 # Functions that give back what they are given.
 _SAME = frozenset(
     {"typing.cast", "builtins.iter", "builtins.aiter", "contextlib.closing", "contextlib.aclosing"}
@@ -158,7 +159,7 @@ def _leftover(
         return  # dumped, and held back where it leaves
     if Kind.STREAM in kinds:
         _stream(context, node, module, shapes)
-    elif kinds - STREAM_KINDS and not kinds - STREAM_KINDS <= {Kind.LEAF}:
+    elif kinds - STREAM_KINDS and not kinds - STREAM_KINDS <= {Kind.LEAF} and not kinds <= _TEXTS:
         context.manual(node, module, sites, "MR403", f"`{text}` is a part of an answer or of a stream")
     elif kinds & _CHUNKS and not isinstance(module.parents.get(node), cst.Param):
         context.manual(

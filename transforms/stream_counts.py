@@ -14,6 +14,7 @@ import libcst as cst
 from ..know.kinds import Bound, Function, Kind, SeqValue, Shape, Site, Value
 from ..know.modules import Module, walk
 from .context import Context
+from .stream_visible import is_gathered
 
 _Lets = Callable[[Context, cst.BaseExpression, bool], bool | None]
 
@@ -53,15 +54,22 @@ def _in_takers(context: Context) -> None:
                         _hold(context, count, function.module, sites)
 
 
-def _each_time(context: Context, function: Function) -> Iterator[cst.AugAssign]:
-    """What ``function`` counts whenever it is called, with an empty text too."""
+_CHOOSING = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.Match, cst.FunctionDef, cst.Lambda)
+
+
+def _each_time(context: Context, function: Function) -> Iterator[cst.CSTNode]:
+    """What ``function`` counts, or puts into a list that is counted, whenever it is called."""
     module, node = function.module, function.node
-    for count in _counts(node) if isinstance(node, cst.FunctionDef) else ():
-        around = list(module.ancestors(count))
+    if not isinstance(node, cst.FunctionDef):
+        return
+    texts = (arg for arg in walk(node.body) if isinstance(arg, cst.Arg) and _is_text(context, arg.value))
+    kept = (module.parents[arg] for arg in texts if is_gathered(context, arg.value, module))
+    for counting in (*_counts(node), *kept):
+        around = list(module.ancestors(counting))
         inside = around[: around.index(node)]
-        plain = all(isinstance(one, (cst.SimpleStatementLine, cst.BaseSuite, cst.With)) for one in inside)
-        if plain and _nearest(context, count, node, module, _lets) is not False:
-            yield count
+        plain = not any(isinstance(one, _CHOOSING) for one in inside)
+        if plain and _nearest(context, counting, node, module, _lets) is not False:
+            yield counting
 
 
 def _emitting(context: Context) -> Iterator[Site]:

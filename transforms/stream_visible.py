@@ -21,15 +21,20 @@ def is_seen(region: Region, node: cst.BaseExpression) -> bool:
     """Whether the text ``node`` becomes an item of a list that shows how many there are, or empty ones."""
     if _is_spread(region, node):
         return True
+    return is_gathered(region.context, node, region.module)
+
+
+def is_gathered(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether ``node`` becomes an item of a list that shows how many there are."""
     return any(
-        any(_shows(region.context, holder, module) for holder, module in region.context.holders(sequence))
-        for sequence in _gathered(region, node)
+        any(_shows(context, holder, where) for holder, where in context.holders(sequence))
+        for sequence in _gathered(context, node, module)
     )
 
 
-def _gathered(region: Region, node: cst.BaseExpression) -> Iterator[SeqValue]:
+def _gathered(context: Context, node: cst.BaseExpression, module: Module) -> Iterator[SeqValue]:
     """The lists that ``node`` becomes an item of."""
-    parents, values = region.module.parents, region.context.project.values
+    parents, values = module.parents, context.project.values
     parent = parents.get(node)
     around = parents.get(parent) if parent is not None else None
     whole = parents.get(around) if around is not None else None

@@ -202,7 +202,7 @@ class Expressions(Names):
         self.scope = self.module.scopes[function.node]
         self.function = function
         self.env = {name: self._parameter(function, name, var) for name, var in function.parameters.items()}
-        self.guards, self.recorders = [], []
+        self.guards, self.recorders = list(self.guards), []  # a function made under `if stream:` runs so
         for name, var in function.parameters.items():
             seen = self.env[name]
             self.solver.flow(seen if seen in self.project.undeclared else var, self.scope.any(name))
