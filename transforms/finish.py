@@ -14,6 +14,7 @@ from ..decide.plan import Apply
 from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Typed, Value
 from ..know.modules import Module, walk
 from .context import Context, constants
+from .finish_raised import is_raised, spell
 from .folding import is_lost
 from .listing import indent_within
 from .maybe_none import is_not_given
@@ -45,17 +46,12 @@ def plan(context: Context) -> None:
     for node, module, shapes in nodes:
         entry = _is_entry(context, node, module)
         passes = is_test(context, node, module) or is_carrier(context, node, module)
+        passes = passes or is_raised(context, node, module)
         if (not passes or entry is False) and not entry:
             for shape in shapes:
                 bare.setdefault(shape.site, node)
     mixed = {
-        shape.site
-        for node, module, shapes in nodes
-        for shape in shapes
-        if _is_mixed(context, node)
-        or is_kept_by_object(context, node, module)
-        or _is_element(node, module)
-        or _is_entry(context, node, module)
+        shape.site for node, module, shapes in nodes for shape in shapes if _stays_text(context, node, module)
     }
     for receiver, module, shapes in context.shaped:
         _read(context, receiver, module, shapes, bare, mixed)
@@ -98,13 +94,35 @@ def _read(
             return
         tools = any(context.request(site).passes_tools for site in sites)
         if tools and is_forced(context, sites):
-            detail = "with a forced function the old answer said `stop`"
-            context.unsafe(reading.whole, module, sites, "MR302", detail)
+            context.unsafe(reading.whole, module, sites, "MR302", _FORCED)
         text = replace_read(spelled_out(context, sites))
         alone = isinstance(module.parents.get(reading.whole), (cst.Assign, cst.Return, cst.DictElement))
         context.edit(reading.whole, module, sites, _laid_out(text, module) if alone else text, code)
+    elif is_raised(context, reading.whole, module):
+        if not is_simple_response(reading.base):
+            detail = f"give `{context.source(node, module)}` a name first"
+            context.manual(reading.whole, module, sites, "MR302", detail)
+            return
+        spell(context, reading.whole, module, sites, spelled_out(context, sites))
+        if any(context.request(site).passes_tools for site in sites) and is_forced(context, sites):
+            context.unsafe(reading.whole, module, sites, "MR302", _FORCED)
     else:
         context.edit(reading.whole, module, sites, replace_read(same), "MR311")
+
+
+_FORCED = "with a forced function the old answer said `stop`"
+
+
+def _stays_text(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether the value at ``node`` has to be a string wherever it came from."""
+    if is_raised(context, node, module):
+        return isinstance(node, cst.Name)  # a read is spelled out where it is
+    return bool(
+        _is_mixed(context, node)
+        or is_kept_by_object(context, node, module)
+        or _is_element(node, module)
+        or _is_entry(context, node, module)
+    )
 
 
 def _is_mixed(context: Context, node: cst.BaseExpression) -> bool:
@@ -357,7 +375,7 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
         and any(reason in ("tool_calls", "function_call", "stop") for reason in reasons)
         and is_forced(context, sites)
     ):
-        context.unsafe(parent, module, sites, "MR302", "with a forced function the old answer said `stop`")
+        context.unsafe(parent, module, sites, "MR302", _FORCED)
     text = test_of(reasons, positive, tools)
     named = any(isinstance(inner, cst.NamedExpr) for inner in walk(node))
     if named and text in ("True", "False"):

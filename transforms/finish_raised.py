@@ -1,0 +1,92 @@
+"""A finish reason in the text of an error (MR311): ``raise RuntimeError(choice.finish_reason)``.
+
+Nobody compares it there, and the tests beside it stay tests. The old word is spelled out in a line above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from ..decide.plan import Replacement
+from ..know.kinds import Class, External, Site, Value
+from ..know.modules import Module, walk
+from .context import Context
+from .reading import base_of, replace_read
+from .snippets import in_lines
+
+Spelling = Callable[[cst.BaseExpression], cst.BaseExpression]
+_NAMES = ("finish_reason", "reason", "ended_by")
+
+
+def is_raised(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether ``node`` only gets into the text of an error that is raised."""
+    as_text = False
+    for parent in module.ancestors(node):
+        match parent:
+            case cst.Raise(exc=error):
+                return error is not None
+            case cst.FormattedStringExpression() | cst.BinaryOperation():
+                as_text = True
+            case cst.Call(func=func):
+                callees = context.project.values(func)
+                if not callees or not all(_is_error(context, value, as_text) for value in callees):
+                    return False
+            case cst.Arg() | cst.FormattedString() | cst.ConcatenatedString():
+                continue
+            case _:
+                return False
+    return False
+
+
+def _is_error(context: Context, callee: Value, as_text: bool) -> bool:
+    """Whether ``callee`` makes an error, and keeps what it is given out of sight, or a text of it."""
+    match callee:
+        case External(path=path):
+            return path.startswith("builtins.") and path.endswith(("Error", "Exception", "Exit"))
+        case Class():
+            family = [callee, *context.project.ancestors(callee)]
+            plain = not any(owner.annotations or "__init__" in owner.members for owner in family)
+            return as_text or plain
+        case _:
+            return False
+
+
+def spell(
+    context: Context, node: cst.BaseExpression, module: Module, sites: set[Site], spelled: Spelling
+) -> None:
+    """Spell the reason that ``node`` reads out: in a line above the ``raise``, or in place."""
+    line = module.statement(node)
+    name = _free_name(node, module)
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or not name:
+        context.edit(node, module, sites, replace_read(spelled), "MR311")
+        return
+    made: list[cst.BaseExpression] = []
+
+    def read(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        made[:] = [spelled(base_of(updated))]
+        return cst.Name(name)
+
+    def above(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.SimpleStatementLine)
+        text = made[0]
+        value = in_lines(text, module.tree.default_indent) if isinstance(text, cst.IfExp) else text
+        assign = cst.Assign([cst.AssignTarget(cst.Name(name))], value)
+        first = cst.SimpleStatementLine([assign], leading_lines=updated.leading_lines)
+        return cst.FlattenSentinel([first, updated.with_changes(leading_lines=[])])
+
+    context.edit(node, module, sites, read, "MR311")
+    context.edit(line, module, sites, above, "MR311")
+
+
+def _free_name(node: cst.CSTNode, module: Module) -> str:
+    """A name for the text that the code around does not know."""
+    names = (inner for inner in walk(module.function(node) or module.tree) if isinstance(inner, cst.Name))
+    used = {name.value for name in names if not _is_field(name, module)}
+    return next((name for name in _NAMES if name not in used), "")
+
+
+def _is_field(name: cst.Name, module: Module) -> bool:
+    parent = module.parents.get(name)
+    return isinstance(parent, cst.Attribute) and parent.attr is name
