@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..decide.mixed import is_same_call
 from ..decide.receivers import DOUBLES, in_tests
 from ..know.graph import Var
 from ..know.kinds import (
@@ -15,7 +16,6 @@ from ..know.kinds import (
     Kind,
     SeqValue,
     Shape,
-    Site,
     Typed,
     Unknown,
     Value,
@@ -49,21 +49,13 @@ def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[
         value
         for value in context.project.values(node)
         if not _harmless(value, doubled)
-        and not _is_same_call(value, sites)
+        and not is_same_call(value, sites)
         and not (_is_caught(value) and _fails(module, node))
     ]
     if others:
         context.manual(node, module, sites, "MR306", f"`{text}` can also be {_other(others[0])}")
         return None
     return kinds.pop()
-
-
-def _is_same_call(value: Value, sites: set[Site]) -> bool:
-    """Whether ``value`` is what the call itself gives on a client that somebody else passes in.
-
-    Such a client is judged with the call, as part of its receiver.
-    """
-    return isinstance(value, Unknown) and any(value.node is site.node for site in sites)
 
 
 def _is_caught(value: Value) -> bool:

@@ -2,15 +2,20 @@
 
 Of ``def _create(self, **kw): return create(**{**self.defaults, **kw})`` the analysis believes that callers
 who say nothing of ``stream`` get whole answers. That is so unless ``self.defaults`` has a ``stream``, or what
-the keywords are poured into keeps those of earlier callers.
+the keywords are poured into keeps those of earlier callers. And of ``params = {"stream": stream}`` and
+``create(**params)`` it believes that ``if stream:`` tells the answers apart: if nothing else is said there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..know.kinds import DictValue, Site
+import libcst as cst
+
+from ..know.kinds import Const, DictValue, Function, Site
 from .context import WRITES, Context
+
+_STREAM = "stream"
 
 
 def plan(context: Context) -> None:
@@ -21,6 +26,46 @@ def plan(context: Context) -> None:
             place = site.invocation
             why = "`stream` may come from what the caller says, or from elsewhere"
             context.manual(place.node, place.module, [site], "MR403", why)
+            continue
+        flagged = [value for value in _sent(site) if context.project.flag_in(value, site) is not None]
+        if flagged and _is_open(context, site) and _says_more(site, flagged[0]):
+            made = flagged[0]
+            text = context.source(made.node, made.module)
+            why = f"`stream` in `{text}` may be changed, or come from elsewhere"
+            context.manual(made.node, made.module, [site], "MR403", why)
+
+
+def _is_open(context: Context, site: Site) -> bool:
+    """Whether the call can answer in both ways, as far as anybody knows."""
+    said = context.request(site).values("stream")
+    certain = {bool(value.value) for value in said if isinstance(value, Const)}
+    return len(certain) > 1 or not all(isinstance(value, Const) for value in said)
+
+
+def _says_more(site: Site, made: DictValue) -> bool:
+    """Whether ``stream`` can be anything else than what ``made``, a dict that is sent, is spelled with."""
+    if any(value is not made for value in _sent(site)):
+        return True
+    if sum(place.how in WRITES for place in made.places.get("stream", ())) > 1:
+        return True
+    function = site.invocation.scope
+    clean = None  # Python keeps `stream` out of the keywords of a function that has a parameter of that name
+    if isinstance(function, Function) and _STREAM in function.parameters:
+        clean = function.double_star
+    stack, seen = [made], {made}
+    while stack:
+        value = stack.pop()
+        named = value.places.get(_STREAM, ()) if value is not made else ()
+        if any(place.how in WRITES for place in (*named, *value.others)):
+            return True
+        for poured in [inner for source in value.merged for inner in source.values]:
+            if poured is clean or poured in seen:
+                continue
+            if not isinstance(poured, DictValue) or isinstance(poured.node, cst.Param):
+                return True
+            seen.add(poured)
+            stack.append(poured)
+    return False
 
 
 def _sent(site: Site) -> Iterator[DictValue]:

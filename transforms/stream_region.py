@@ -9,8 +9,8 @@ from functools import cached_property
 
 import libcst as cst
 
-from ..decide.mixed import is_fake
-from ..know.kinds import Kind, Shape, Site
+from ..decide.mixed import is_fake, is_same_call
+from ..know.kinds import Kind, Shape, Site, Value
 from ..know.modules import Module, walk
 from . import stream_aliases
 from .asked import had, is_method
@@ -86,7 +86,7 @@ class Region:
             return None
         if kind not in ALIASED or not self._is_rooted(node):
             return None
-        if not all(isinstance(value, Shape) or is_nothing(value) or is_fake(value) for value in values):
+        if not all(map(self._is_plain, values)):
             return None
         if isinstance(node, cst.Name) and node.value != self.name:
             alias = self.aliases.get(node.value)
@@ -101,6 +101,12 @@ class Region:
             guards = there is not None and self._there(kind) <= there
             return kind if guards and self.kind(node.body) is kind and is_empty(node.orelse) else None
         return kind
+
+    def _is_plain(self, value: Value) -> bool:
+        """Whether ``value`` is a part of a chunk, or nothing that the new loop has to mind."""
+        return (
+            isinstance(value, Shape) or is_nothing(value) or is_fake(value) or is_same_call(value, self.sites)
+        )
 
     def _is_hidden(self, alias: Alias) -> bool:
         """Whether an alias is a variable of its own now, which says what an earlier chunk had."""

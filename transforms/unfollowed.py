@@ -10,6 +10,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.contents import hands_on
+from ..decide.mixed import is_same_call
 from ..know.kinds import SHAPES, Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
@@ -170,8 +171,9 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
         values = [value for value in values if not is_of_tests(context, value)]
     if isinstance(base, cst.Name) and base.value in ("self", "cls"):
         return False
-    if any(isinstance(value, Shape) for value in values):  # and something else: MR306
-        anything = any(isinstance(value, Unknown) for value in values)
+    if shapes := [value for value in values if isinstance(value, Shape)]:  # and something else: MR306
+        sites = {shape.site for shape in shapes}
+        anything = any(isinstance(value, Unknown) and not is_same_call(value, sites) for value in values)
     else:
         anything = not values or any(map(hands_on, values))
     return anything and not (_makes_its_own(context, base, module) or _is_of_body(context, base))

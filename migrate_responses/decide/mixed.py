@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import libcst as cst
 
@@ -224,3 +224,11 @@ def _passes_on(path: str) -> bool:
         in ("functools.partial", "threading.Thread", "builtins.getattr", "builtins.hasattr", "builtins.map")
         or path.startswith(("builtins.", "unittest.mock.", "mock."))
     )
+
+
+def is_same_call(value: Value, sites: Collection[Site]) -> bool:
+    """Whether ``value`` is what one of ``sites`` itself gives on a client that somebody else passes in.
+
+    Such a client is judged with the call, as part of its receiver.
+    """
+    return isinstance(value, Unknown) and any(value.node is site.node for site in sites)

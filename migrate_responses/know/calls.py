@@ -9,8 +9,8 @@ from dataclasses import replace
 import libcst as cst
 
 from . import models
-from .binding import Binding, Row
-from .flags import Flags, Settled, flags_of, handed_on, hands_on_keywords
+from .binding import Row
+from .flags import Settled, flags_of, handed_on
 from .graph import MANY, Var
 from .heap import is_text
 from .kinds import (
@@ -22,7 +22,6 @@ from .kinds import (
     Bound,
     Class,
     Client,
-    Const,
     DictValue,
     Env,
     External,
@@ -40,21 +39,18 @@ from .kinds import (
     Unknown,
     Value,
 )
+from .streamed import Streamed
 
 
-class Calls(Binding):
+class Calls(Streamed):
     """Call semantics."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sites: dict[cst.CSTNode, Site] = {}
         self.invocations: list[Invocation] = []
-        self.flag_keys: dict[cst.CSTNode, object | None] = {}
-        self.flags = Flags()
-        self._silent: set[object] = set()  # the keywords of wrappers whose callers may leave `stream` out
         self._known_flags: dict[Function, tuple[str, ...]] = {}
         self.callees: dict[Invocation, dict[Value, None]] = {}
-        self.results: list[tuple[Site, Var]] = []  # where the answers of the sites go
         self._elsewhere: dict[Class, Var] = {}
         self._forwarded: set[tuple[Value, Invocation, cst.Call | None]] = set()
 
@@ -123,10 +119,10 @@ class Calls(Binding):
         settled = Settled(function, flags, call, names) if flags else None
         for flag, outer in handed_on(function, flags, call, names) if flags else ():
             self.flags.join(self.sites.values(), flag, outer)
-            self._without_stream()
+            self.without_stream()
         if settled is not None and settled.keeps_silent:
-            self._silent.add(function.double_star)
-            self._without_stream()
+            self.silent.add(function.double_star)
+            self.without_stream()
         self.bind(function, names, call)
         result = function.yields
         if result is not None:
@@ -266,67 +262,6 @@ class Calls(Binding):
         else:
             self.answer(site, call.result)
 
-    def answer(self, site: Site, result: Var) -> None:
-        """The answer of ``site`` flows to ``result``: whole, streamed, or either, as ``stream=`` says."""
-        flag = self.flag_keys.get(site.node)
-        if flag is not None:
-            self.flags.add(site, flag)
-
-        def on(value: Value) -> None:
-            shapes = []
-            if not (isinstance(value, Const) and value.value is True):
-                shapes.append(Shape(Kind.COMPLETION, site))
-            if not _is_off(value):
-                shapes.append(Shape(Kind.STREAM, site))
-            self.solver.add(result, shapes)
-
-        self.results.append((site, result))
-        self._flag_in_keywords(site)
-        for var in self.argument(site.invocation, "stream"):
-            self.solver.watch(var, on)
-
-    def _flag_in_keywords(self, site: Site) -> None:
-        """``create(**kwargs)``: whether it streams, the callers of the function around it say."""
-        function = site.invocation.scope
-        if not isinstance(function, Function) or not hands_on_keywords(function, copied=True):
-            return
-        seen: set[DictValue] = set()
-
-        def on(value: Value) -> None:
-            if value is function.double_star:
-                self.flags.add(site, value)
-                self._without_stream()
-            elif isinstance(value, DictValue) and value not in seen:
-                seen.add(value)
-                self.each_poured(value, on)
-
-        for item in site.invocation.arguments:
-            if item.keyword == "**":
-                self.solver.watch(item.var, on)
-
-    def _without_stream(self) -> None:
-        """Where nobody need say ``stream``, an answer can be whole."""
-        for site, result in self.results:
-            if not self._silent.isdisjoint(site.flags):
-                self.solver.add(result, [Shape(Kind.COMPLETION, site)])
-
-    def argument(self, call: Invocation, name: str) -> list[Var]:
-        """The variables that feed keyword ``name`` of ``call``, through ``**`` too."""
-        found: list[Var] = []
-        for item in call.arguments:
-            if item.keyword == name:
-                found.append(item.var)
-            elif item.keyword == "**":
-                var = Var()
-
-                def on(value: Value, var: Var = var) -> None:
-                    if isinstance(value, DictValue):
-                        self.solver.flow(self.field(value, name), var)
-
-                self.solver.watch(item.var, on)
-                found.append(var)
-        return found
-
     def _client_arguments(self, client: Client, call: Invocation) -> None:
         for item in call.arguments:
             if item.keyword == "**":
@@ -414,9 +349,3 @@ def _mark_escaped(value: Value) -> None:
         value.function.escaped = True
     elif isinstance(value, Partial):
         _mark_escaped(value.target)
-
-
-def _is_off(value: Value) -> bool:
-    if isinstance(value, Const):
-        return not value.value
-    return isinstance(value, External) and value.path in models.OMITTED

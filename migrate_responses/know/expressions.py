@@ -129,6 +129,8 @@ class Expressions(Names):
                 self.project.merge(value, var)
             elif isinstance(element, cst.DictElement):
                 self.project.entry(value, self.expression(element.key), element, "literal", var, self.module)
+                if isinstance(element.key, cst.SimpleString) and element.key.evaluated_value == "stream":
+                    self.project.flag_keys[node] = self.flag_key(element.value)
         return self._new(value)
 
     def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Var:

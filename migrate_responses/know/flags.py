@@ -50,7 +50,12 @@ def flags_of(function: Function) -> tuple[str, ...]:
                 continue
     for node in walk(function.node.body):
         match node:
-            case cst.Arg(keyword=cst.Name(value="stream"), value=cst.Name(value=name)):
+            case (
+                cst.Arg(keyword=cst.Name(value="stream"), value=cst.Name(value=name))
+                | cst.DictElement(
+                    key=cst.SimpleString(value='"stream"' | "'stream'"), value=cst.Name(value=name)
+                )
+            ):
                 if name in function.parameters:
                     found[name] = None
             case _:
