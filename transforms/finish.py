@@ -14,7 +14,7 @@ from ..decide.plan import Apply
 from ..know.kinds import Bound, Class, Const, External, Function, Kind, SeqValue, Shape, Site, Typed, Value
 from ..know.modules import Module, walk
 from .context import Context, constants
-from .finish_raised import is_raised, spell
+from .finish_words import is_word, spell
 from .folding import is_lost
 from .listing import indent_within
 from .maybe_none import is_not_given
@@ -46,7 +46,7 @@ def plan(context: Context) -> None:
     for node, module, shapes in nodes:
         entry = _is_entry(context, node, module)
         passes = is_test(context, node, module) or is_carrier(context, node, module)
-        passes = passes or is_raised(context, node, module)
+        passes = passes or is_word(context, node, module)
         if (not passes or entry is False) and not entry:
             for shape in shapes:
                 bare.setdefault(shape.site, node)
@@ -98,7 +98,7 @@ def _read(
         text = replace_read(spelled_out(context, sites))
         alone = isinstance(module.parents.get(reading.whole), (cst.Assign, cst.Return, cst.DictElement))
         context.edit(reading.whole, module, sites, _laid_out(text, module) if alone else text, code)
-    elif is_raised(context, reading.whole, module):
+    elif is_word(context, reading.whole, module):
         if not is_simple_response(reading.base):
             detail = f"give `{context.source(node, module)}` a name first"
             context.manual(reading.whole, module, sites, "MR302", detail)
@@ -115,7 +115,7 @@ _FORCED = "with a forced function the old answer said `stop`"
 
 def _stays_text(context: Context, node: cst.BaseExpression, module: Module) -> bool:
     """Whether the value at ``node`` has to be a string wherever it came from."""
-    if is_raised(context, node, module):
+    if is_word(context, node, module):
         return isinstance(node, cst.Name)  # a read is spelled out where it is
     return bool(
         _is_mixed(context, node)

@@ -1,26 +1,58 @@
-"""A finish reason in the text of an error (MR311): ``raise RuntimeError(choice.finish_reason)``.
+"""Finish reasons whose word is wanted in one place (MR311): in the text of an error, as the key of a dict.
 
-Nobody compares it there, and the tests beside it stay tests. The old word is spelled out in a line above.
+``raise RuntimeError(choice.finish_reason)``, ``NAMES.get(choice.finish_reason)``: the old word is spelled out
+in a line above, and the tests beside it stay tests.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import libcst as cst
 
 from ..decide.plan import Replacement
-from ..know.kinds import Class, External, Site, Value
+from ..know.kinds import Class, DictValue, External, Site, Value
 from ..know.modules import Module, walk
 from .context import Context
-from .reading import base_of, replace_read
+from .reading import base_of, is_stored_to, replace_read
 from .snippets import in_lines
 
 Spelling = Callable[[cst.BaseExpression], cst.BaseExpression]
 _NAMES = ("finish_reason", "reason", "ended_by")
 
 
-def is_raised(context: Context, node: cst.CSTNode, module: Module) -> bool:
+def is_word(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """Whether ``node`` is where the old word does what it did, and goes no further."""
+    return _is_looked_up(context, node, module) or _is_raised(context, node, module)
+
+
+def _is_looked_up(context: Context, node: cst.CSTNode, module: Module) -> bool:
+    """``NAMES.get(reason)``, ``NAMES[reason]``, ``reason in NAMES``, of a dict that is not set there."""
+    parent = module.parents.get(node)
+    outer = module.parents.get(parent) if parent is not None else None
+    match parent, outer:
+        case cst.Arg(keyword=None, star=""), cst.Call(
+            func=cst.Attribute(value=owner, attr=method), args=args
+        ):
+            if method.value != "get" or args[0] is not parent:
+                return False
+        case cst.Index(), cst.SubscriptElement():
+            whole = module.parents[outer]
+            if not isinstance(whole, cst.Subscript) or is_stored_to(module, whole):
+                return False
+            owner = whole.value
+        case cst.Comparison(left=left, comparisons=[target]), _ if left is node:
+            if not isinstance(target.operator, (cst.In, cst.NotIn)):
+                return False
+            owner = target.comparator
+        case _:
+            return False
+    values = context.project.values(owner)
+    return bool(values) and all(isinstance(value, DictValue) for value in values)
+
+
+def _is_raised(context: Context, node: cst.CSTNode, module: Module) -> bool:
     """Whether ``node`` only gets into the text of an error that is raised."""
     as_text = False
     for parent in module.ancestors(node):
@@ -56,10 +88,10 @@ def _is_error(context: Context, callee: Value, as_text: bool) -> bool:
 def spell(
     context: Context, node: cst.BaseExpression, module: Module, sites: set[Site], spelled: Spelling
 ) -> None:
-    """Spell the reason that ``node`` reads out: in a line above the ``raise``, or in place."""
+    """Spell the reason that ``node`` reads out: in a line above its statement, or in place."""
     line = module.statement(node)
     name = _free_name(node, module)
-    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or not name:
+    if not isinstance(line, cst.SimpleStatementLine) or not name or not _runs_at_once(node, line, module):
         context.edit(node, module, sites, replace_read(spelled), "MR311")
         return
     made: list[cst.BaseExpression] = []
@@ -78,6 +110,35 @@ def spell(
 
     context.edit(node, module, sites, read, "MR311")
     context.edit(line, module, sites, above, "MR311")
+
+
+def _runs_at_once(node: cst.CSTNode, line: cst.SimpleStatementLine, module: Module) -> bool:
+    """Whether ``node`` is read once whenever ``line`` runs."""
+    above = module.ancestors(node)
+    return len(line.body) == 1 and all(
+        isinstance(parent, _PLAIN) for parent in itertools.takewhile(lambda parent: parent is not line, above)
+    )
+
+
+_PLAIN = (
+    cst.BaseSmallStatement,
+    cst.Arg,
+    cst.Call,
+    cst.Attribute,
+    cst.Subscript,
+    cst.SubscriptElement,
+    cst.Index,
+    cst.Element,
+    cst.Tuple,
+    cst.List,
+    cst.Dict,
+    cst.DictElement,
+    cst.FormattedString,
+    cst.FormattedStringExpression,
+    cst.ConcatenatedString,
+    cst.BinaryOperation,
+    cst.Await,
+)
 
 
 def _free_name(node: cst.CSTNode, module: Module) -> str:
