@@ -75,6 +75,7 @@ class Body(Statements):
     runs: int
     skipped: Reach
     fresh: dict[str, str]  # names that each text gets, in a statement that runs where there is one
+    split: set[str]  # names whose test tells which of two parts runs: in both, they are what the event is
 
     def run(self, suite: cst.BaseSuite) -> None:
         """Rewrite the region whose statements are in ``suite``."""
@@ -82,7 +83,7 @@ class Body(Statements):
         self._keep_used_after()
         for _ in range(len(self.region.aliases) + 1):
             self.dirty, self.fresh, self.runs = {}, {}, 0
-            self.skipped, self.needless = frozenset(), set()
+            self.skipped, self.needless, self.split = frozenset(), set(), set()
             self.understood.clear()
             try:
                 self._survey_all(suite, start)
@@ -97,6 +98,9 @@ class Body(Statements):
     def _keep_used_after(self) -> None:
         for stray in self.region.strays:
             self.hold(stray, "may be of an earlier chunk")
+        for name in self.region.inner.later:
+            if self.region.kind(name) is not None:
+                self.hold(name, "is read by a function that may run when another chunk has come")
         for alias in self.region.aliases.values():
             if alias.used_after and alias.kind in (Kind.CHUNK_FINISH, Kind.USAGE):
                 alias.kept = True
@@ -106,9 +110,9 @@ class Body(Statements):
     def _survey_all(self, suite: cst.BaseSuite, reach: Reach) -> None:
         """Find the aliases that must stay variables."""
         for unit in self._units(suite, reach, Layout(self.region.new)):
-            need = self.survey(unit.node, unit.reach)
-            if need.aliases:
-                for name in need.aliases:
+            kept = self.survey(unit.node, unit.reach).aliases - self.split
+            if kept:
+                for name in kept:
                     self.region.aliases[name].kept = True
                 raise Again
 
@@ -235,6 +239,8 @@ class Body(Statements):
             self.drop(node.body, node.test, reach)
             return branch.after
         layout.dissolved[node] = (body, orelse)
+        if branch.stays == "apart":
+            self.split.update(set(reads(node.test)) & set(self.region.aliases))
         if branch.jump is not None:
             self.needless.add(branch.jump)
         if body:

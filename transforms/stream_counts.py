@@ -54,6 +54,14 @@ def _in_takers(context: Context) -> None:
                         _hold(context, count, function.module, sites)
 
 
+def _kept(context: Context, body: cst.BaseSuite, module: Module) -> Iterator[cst.CSTNode]:
+    """``texts.append(text)``, where how many there are shows."""
+    for arg in walk(body):
+        text = arg.value if isinstance(arg, cst.Arg) else None
+        if text is not None and _is_text(context, text) and is_gathered(context, text, module):
+            yield module.parents[arg]
+
+
 _CHOOSING = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.Match, cst.FunctionDef, cst.Lambda)
 
 
@@ -62,9 +70,7 @@ def _each_time(context: Context, function: Function) -> Iterator[cst.CSTNode]:
     module, node = function.module, function.node
     if not isinstance(node, cst.FunctionDef):
         return
-    texts = (arg for arg in walk(node.body) if isinstance(arg, cst.Arg) and _is_text(context, arg.value))
-    kept = (module.parents[arg] for arg in texts if is_gathered(context, arg.value, module))
-    for counting in (*_counts(node), *kept):
+    for counting in (*_counts(node), *_kept(context, node.body, module)):
         around = list(module.ancestors(counting))
         inside = around[: around.index(node)]
         plain = not any(isinstance(one, _CHOOSING) for one in inside)
@@ -148,7 +154,7 @@ def _sites(context: Context, loop: cst.For | cst.CompFor) -> set[Site]:
 
 def _in_loops(context: Context) -> None:
     for node, module, sites in _streams(context):
-        for count in _counts(node):
+        for count in (*_counts(node), *_kept(context, node.body, module)):
             if _takes_empty(context, count, node, module):
                 _hold_chunks(context, count, module, sites)
     for module in context.project.modules:  # `sum(1 for chunk in stream if ... is not None)`

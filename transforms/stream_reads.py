@@ -158,8 +158,7 @@ class Reads:
         elif self._is_text_of(node):
             if self.need is not None and not reach <= WANTS["text"] and not self.returning:
                 self.need.wants.add("text")
-                if is_seen(self.region, node):
-                    self.refuse(node, _SEEN)
+                self._show(node, reach)
             self.below(node, reach)
         elif self._has_default(node):
             if not reach <= WANTS["text"]:
@@ -177,6 +176,11 @@ class Reads:
                 self.expression(child, reach)
             else:
                 self.below(child, reach)
+
+    def _show(self, node: cst.BaseExpression, reach: Reach) -> None:
+        """Hold back where chunks without text, too, gave a list an item."""
+        if not reach - {On.OTHER} <= WANTS["text"] and is_seen(self.region, node):
+            self.refuse(node, _SEEN)
 
     def _is_text_of(self, node: cst.BaseExpression) -> bool:
         """Whether a function of the project takes the chunk and gives its text."""
@@ -280,8 +284,8 @@ class Reads:
             return
         if self.need is not None:
             if not self.returning:
-                if demand == "text" and is_seen(self.region, node):
-                    self.refuse(node, _SEEN)
+                if demand == "text":
+                    self._show(node, reach)
                 self.need.wants.add(demand)
                 self.need.aliases.update(self._variables(node))
                 if not keeps_itself(self.region, node) and not starts_as_none(self.region, node):

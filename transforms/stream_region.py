@@ -16,6 +16,7 @@ from . import stream_aliases
 from .asked import had, is_method
 from .context import Context, constants
 from .stream_aliases import Alias
+from .stream_inner import Inner, inner_names
 from .stream_lists import growing
 from .stream_parts import REASONS, SAME, THERE, On, Reach, universe
 from .stream_syntax import is_call_of, is_display, is_empty, is_nonempty, is_nothing, is_zero, known_values
@@ -72,6 +73,11 @@ class Region:
         for root in self.roots:
             yield from walk(root)
 
+    @cached_property
+    def inner(self) -> Inner:
+        """The names in functions that are written here."""
+        return inner_names(self.roots, self.module)
+
     # -- kinds ---------------------------------------------------------------------------
 
     def kind(self, node: cst.BaseExpression) -> Kind | None:
@@ -79,7 +85,7 @@ class Region:
         values = self.context.project.values(node)
         shapes = [value for value in values if isinstance(value, Shape)]
         kinds = {shape.kind for shape in shapes}
-        if len(kinds) != 1 or any(shape.form != "object" for shape in shapes):
+        if len(kinds) != 1 or any(shape.form != "object" for shape in shapes) or node in self.inner.own:
             return None
         kind = kinds.pop()
         if kind is Kind.USAGE and not self._of_chunk(node):
