@@ -27,14 +27,16 @@ def plan(context: Context) -> None:
 
 
 def _swaps(context: Context, loop: cst.For, module: Module) -> bool:
-    usage: list[cst.If] = []
+    usage: list[cst.If | cst.Assign] = []
     for node in walk(loop.body):
         if not isinstance(node, cst.Attribute):
             continue
         kinds = {shape.kind for shape in context.project.shapes(node)}
         asking = _asking(node, module) if kinds & {Kind.USAGE, Kind.CHUNK_FINISH} else None
-        if Kind.USAGE in kinds and asking is not None and _of_chunk(context, node):
-            usage.append(asking)
+        if Kind.USAGE in kinds:
+            acting = asking or _choosing(node, module)
+            if acting is not None and _of_chunk(context, node):
+                usage.append(acting)
         elif Kind.CHUNK_FINISH in kinds:
             end = asking if asking is not None else module.statement(node)
             above = [other for other in usage if other is not end and end not in walk(other)]
@@ -46,16 +48,18 @@ def _swaps(context: Context, loop: cst.For, module: Module) -> bool:
     return False
 
 
-def _acts(node: cst.If) -> bool:
-    return any(isinstance(inner, (cst.Call, cst.Yield)) for inner in walk(node.body))
+def _acts(node: cst.If | cst.Assign) -> bool:
+    return isinstance(node, cst.If) and any(
+        isinstance(inner, (cst.Call, cst.Yield)) for inner in walk(node.body)
+    )
 
 
-def _waits(usage: cst.If, end: cst.CSTNode) -> bool:
+def _waits(usage: cst.If | cst.Assign, end: cst.CSTNode) -> bool:
     """``if done and chunk.usage:`` above ``if chunk.choices[0].finish_reason: done = True``.
 
     The other way round as well: what is done at the end may look at what usage would set only later.
     """
-    early = set(_set_in(usage.body)) & set(reads(end))
+    early = set(_set_in(usage.body if isinstance(usage, cst.If) else usage)) & set(reads(end))
     return bool(early) or not set(reads(usage)).isdisjoint(_set_in(end))
 
 
@@ -67,6 +71,14 @@ def _of_chunk(context: Context, node: cst.Attribute) -> bool:
     return any(
         isinstance(value, Shape) and value.kind is Kind.CHUNK for value in context.project.values(node.value)
     )
+
+
+def _choosing(node: cst.Attribute, module: Module) -> cst.Assign | None:
+    """``total = chunk.usage.total_tokens if chunk.usage else total``"""
+    for parent in module.ancestors(node):
+        if isinstance(parent, cst.Assign):
+            return parent if isinstance(parent.value, cst.IfExp) else None
+    return None
 
 
 def _asking(node: cst.Attribute, module: Module) -> cst.If | None:

@@ -200,6 +200,8 @@ class Survey(Tests):
             return True
         if self.region.is_function and isinstance(node, cst.Return):
             return True
+        if self._keeps(node):
+            return True
         if isinstance(node, cst.Assign) and self.involves(node.value):
             call = node.value.expression if isinstance(node.value, cst.Await) else node.value
             return isinstance(call, cst.Call)  # what a helper makes of the chunk
@@ -212,6 +214,17 @@ class Survey(Tests):
                 for inner in walk(value)
             )
         return False
+
+    def _keeps(self, node: cst.CSTNode) -> bool:
+        """``total = chunk.usage.total_tokens if chunk.usage else total``: it changes at the end alone."""
+        match node:
+            case cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Name(value=name))],
+                value=cst.IfExp(test=test, orelse=cst.Name(value=other)),
+            ) if name == other:
+                return (self.region.pure(test) or {On.OTHER}) <= WANTS["response"]
+            case _:
+                return False
 
     def alias_at(self, node: cst.CSTNode) -> str | None:
         """The name of the alias that the statement makes and that is no variable any more."""
