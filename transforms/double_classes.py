@@ -13,7 +13,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know import modules as syntax
-from ..know.kinds import Class, Const, External, Value
+from ..know.kinds import Class, Const, External, Kind, Value
 from ..know.modules import Module
 from . import double_selves
 from .context import Context
@@ -32,6 +32,7 @@ from .double_fields import (
     target_of,
     text_field,
     text_parameter,
+    with_output,
 )
 from .double_forms import NAMESPACE, Keywords, keywords_of
 from .double_shapes import Shapes
@@ -212,7 +213,7 @@ class Fakes:
         return ("output_text", message["content"]) if parsed is None else ("output_parsed", parsed)
 
     def _response(self, node: cst.ClassDef, field: Field) -> None:
-        if self.shapes.reads_output or self.shapes.tests_choices:
+        if self.shapes.reads_output:
             return  # a fake has no items
         init = field.function
         by_parameter = (init is None and is_dataclass(node)) or (
@@ -221,18 +222,24 @@ class Fakes:
             and field.value.value in {parameter.name.value for parameter in syntax.parameters(init.params)}
         )
         if by_parameter:
-            self._made_elsewhere(node, field)
+            if not self.shapes.tests_choices:
+                self._made_elsewhere(node, field)
             return
         assert field.value is not None
         content = self._content(field.value)
-        if content is None:
+        if content is None or (self.shapes.tests_choices and Kind.REFUSAL in self.shapes.kinds):
             return
         name, new = content
         if name == "output_text":
             new = text_of(new, self._may_be_none(new, init))
+        line = its_line(self.module, field.node)
+        if self.shapes.tests_choices and line is field.node:
+            return
         self.consumed.add(field.value)
         self.known.update(syntax.walk(field.node))
         self._edit(field.node, assigned(name, new))
+        if self.shapes.tests_choices:
+            self._edit(line, with_output)
 
     def _made_elsewhere(self, node: cst.ClassDef, field: Field) -> None:
         """``FakeResponse(choices=[...])``: its makers give the text instead."""

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know import modules as syntax
+from .snippets import expr
 
 
 def lines_of(block: cst.BaseSuite) -> Iterator[cst.BaseSmallStatement]:
@@ -79,6 +80,21 @@ def reassigned(name: str, change: Callable[[cst.BaseExpression], cst.BaseExpress
         return cst.Assign([cst.AssignTarget(new)], change(updated.value))
 
     return apply
+
+
+def with_output(original: cst.CSTNode, updated: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
+    """The line that sets the text, and one that sets the items, which somebody asks for: there is one."""
+    assert isinstance(updated, cst.SimpleStatementLine)
+    (small,) = updated.body
+    assert isinstance(small, cst.Assign)
+    target = small.targets[0].target
+    name = (
+        target.with_changes(attr=cst.Name("output"))
+        if isinstance(target, cst.Attribute)
+        else cst.Name("output")
+    )
+    items = cst.Assign([cst.AssignTarget(name)], expr('[{"type": "message"}]'))
+    return cst.FlattenSentinel([updated, cst.SimpleStatementLine([items])])
 
 
 def put(node: cst.BaseExpression) -> Apply:

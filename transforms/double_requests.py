@@ -120,9 +120,9 @@ class Requests:
         """``create.call_args.kwargs == {...}``: the other side has the new names."""
         if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)):
             return
-        if is_positional(self.module, request):
-            return
         if self.replacements.are_requests(request) or self.kept.are_requests(request):
+            if is_positional(self.module, request):
+                return
             wholes = [e.value for e in other.elements] if isinstance(other, cst.List) else [other]
             if not all(list(map(self._expected, wholes))):
                 self._hold(node, f"`{self._source(node)}` compares whole requests")
@@ -133,6 +133,8 @@ class Requests:
             if not ((recorded and is_api is not False) or kept):
                 return
             if is_api is None and recorded and _is_of_another(other):
+                return
+            if is_positional(self.module, request):
                 return
             if not self._expected(other):
                 self._hold(node, f"`{self._source(node)}` compares a whole request")

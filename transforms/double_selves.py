@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ..know import modules as syntax
-from .double_edits import new_name
+from .double_edits import its_line, new_name
 from .double_fields import lines_of, method_of
 
 if TYPE_CHECKING:
@@ -19,11 +19,15 @@ _STEPS = frozenset({"chat", "completions", "beta"})
 def plan(fakes: Fakes, node: cst.ClassDef) -> None:
     """One step instead of two, in the class ``node``."""
     init = method_of(node, "__init__")
-    for small in lines_of(init.body) if init is not None else ():
+    lines = list(lines_of(init.body)) if init is not None else []
+    alone: dict[str, cst.Assign] = {}
+    for small in lines:
         match small:
             case cst.Assign(targets=[_, _, *_] as targets, value=cst.Name(value="self")):
                 if {"chat", "completions"} <= {_own(target.target) for target in targets}:
                     _chained(fakes, small)
+            case cst.Assign(targets=[target], value=cst.Name(value="self")) if _own(target.target) in _STEPS:
+                alone[_own(target.target)] = small
             case _:
                 continue
     returning = {
@@ -32,12 +36,25 @@ def plan(fakes: Fakes, node: cst.ClassDef) -> None:
         if isinstance(item, cst.FunctionDef) and item.name.value in _STEPS and _returns_self(item)
     }
     if {"chat", "completions"} <= returning.keys():
-        for name, item in returning.items():
-            fakes.known.update(syntax.walk(item))
-            if name == "chat":
-                fakes.shapes.edit(item.name, new_name("responses"))
-            else:
-                fakes.shapes.edit(item, lambda o, u: cst.RemovalSentinel.REMOVE)
+        _properties(fakes, returning)
+    elif "chat" in alone and "completions" in returning:
+        _chained(fakes, alone["chat"])
+        _properties(fakes, returning)
+    elif "chat" in returning and "completions" in alone and len(lines) > len(alone):
+        _properties(fakes, returning)
+        for small in alone.values():
+            fakes.known.update(syntax.walk(small))
+            fakes.shapes.edit(its_line(fakes.module, small), lambda o, u: cst.RemovalSentinel.REMOVE)
+
+
+def _properties(fakes: Fakes, returning: dict[str, cst.FunctionDef]) -> None:
+    """``chat`` is ``responses`` now, and the steps below it are gone."""
+    for name, item in returning.items():
+        fakes.known.update(syntax.walk(item))
+        if name == "chat":
+            fakes.shapes.edit(item.name, new_name("responses"))
+        else:
+            fakes.shapes.edit(item, lambda o, u: cst.RemovalSentinel.REMOVE)
 
 
 def _chained(fakes: Fakes, node: cst.Assign) -> None:

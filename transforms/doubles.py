@@ -103,7 +103,7 @@ class _Test:
         for whole in replacements.unclear():
             self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
         for node, detail in (
-            *dark(self.context, self.module, replacements),
+            *dark(self.context, self.module, replacements, self.known),
             *wires(self.context, self.module),
         ):
             self._hold(node, detail)
