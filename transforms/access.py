@@ -31,6 +31,7 @@ from .context import Context
 from .dumps import ENTRIES, dump, loads, rename_entry, stays_a_dict
 from .folding import is_lost
 from .item_facts import facts
+from .last_entries import answer_read
 from .maybe_none import may_be_none
 from .only_kind import only_kind
 from .read_history import is_history_read, is_told_apart
@@ -161,6 +162,10 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
         return
     if _is_entry(context, read, shapes):
         return
+    last = answer_read(context, node, module) if read.name == "content" else None
+    if last is not None:
+        _last_text(context, read, last, sites)
+        return
     kind = only_kind(context, node, module, shapes)
     if kind is None:
         return
@@ -195,6 +200,20 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
         rename_entry(context, read, sites, code)
         return
     context.edit(read.whole, module, sites, replace_read(build), code)
+
+
+def _last_text(context: Context, read: Read, answer: cst.Name, sites: set[Site]) -> None:
+    """``messages[-1].content`` is the text of the ``answer`` that was put there just before."""
+    from .shared import renamed
+
+    sites = sites | {shape.site for shape in context.project.shapes(answer)}
+    build = content_template(context, read, sites)
+    code, _ = TEMPLATES[Kind.MESSAGE, "content"]
+
+    def text(base: cst.BaseExpression) -> cst.BaseExpression:
+        return build(renamed(context, answer, read.module))
+
+    context.edit(read.whole, read.module, sites, replace_read(text), code)
 
 
 def _is_entry(context: Context, read: Read, shapes: list[Shape]) -> bool:

@@ -17,6 +17,7 @@ from .context import Context
 from .history_cuts import positions
 from .history_looks import counts, cuts, searches
 from .item_facts import ANSWERS, STORES, Facts, Form, facts, poured_answers
+from .last_entries import answer_read
 from .role_tests import asks_role, told_form
 from .role_tests import rewrite as rewrite_role
 
@@ -139,6 +140,8 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
     base = _base(place.node)
     if base is None or context.is_gone(place.node, place.module):
         return
+    if key == "content" and place.how in ("read", "get") and answer_read(context, base, place.module):
+        return  # which is rewritten as a read of the answer
     forms = known.forms_of(context.project.vars.get(base))
     told = told_form(base, place.module)
     if told is not None:
