@@ -39,6 +39,7 @@ from .stream_parts import (
 )
 from .stream_polls import polls
 from .stream_statements import Statements
+from .stream_syntax import lets_look
 
 FAILURE = """if v.type in ("response.failed", "error"):
     raise RuntimeError(f"the response failed: {v}")
@@ -272,6 +273,8 @@ class Body(Statements):
             need = self.survey(unit.node, unit.reach)
             used = set(reads(unit.node))
             stained = [want for want, names in self.dirty.items() if names & used]
+            if lets_look(unit.node) and self.dirty.keys() == {"text"}:
+                stained += ["text" for name in self.dirty["text"] if name.startswith("self.")][:1]
             want = next(iter(need.wants), "")
             if len(need.wants) == 1 and need.handles <= WANTS[want] | {On.FIRST}:
                 unit.tag = want

@@ -90,3 +90,12 @@ def is_nonempty(target: cst.ComparisonTarget) -> bool | None:
             return False
         case _:
             return None
+
+
+def lets_look(node: cst.CSTNode) -> bool:
+    """Whether ``node`` is a ``yield`` of nothing: who draws from it looks at what its object has by now."""
+    match node:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Yield(value=None))]):
+            return True
+        case _:
+            return False
