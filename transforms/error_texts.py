@@ -59,7 +59,7 @@ _STEP = "look at its `code`, or for the new words too, then use --unsafe-fixes"
 
 
 def _can_be_mended(place: _Place) -> bool:
-    return not _OLD_WORDS.search(place.text) and too_long.can_ask(place.node, place.names)
+    return not _OLD_WORDS.search(place.text) and too_long.can_ask(place.node, place.module, place.names)
 
 
 def _handlers(context: Context, site: Site) -> Iterator[tuple[_Handler, Module, bool]]:

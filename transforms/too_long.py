@@ -119,8 +119,10 @@ def _mentions(node: cst.CSTNode, names: frozenset[str]) -> bool:
     return any(isinstance(inner, cst.Name) and inner.value in names for inner in walk(node))
 
 
-def can_ask(node: cst.CSTNode, names: Names) -> bool:
+def can_ask(node: cst.CSTNode, module: Module, names: Names) -> bool:
     """Whether ``node`` looks for a text that is written there in the whole text of an error at hand."""
+    if any(isinstance(outer, cst.FormattedStringExpression) for outer in module.ancestors(node)):
+        return False  # which cannot have quotes of both kinds, or lines, before Python 3.12
     match node:
         case cst.Comparison(left=cst.SimpleString(), comparisons=[target]):
             looks = isinstance(target.operator, (cst.In, cst.NotIn)) and names.is_text(target.comparator)
