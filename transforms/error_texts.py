@@ -44,7 +44,7 @@ def plan(context: Context) -> None:
         for handler, module, whole in _handlers(context, site):
             places = _told_by_words(context, handler, module)
             whole = whole and not too_long.is_streamed(context, site)
-            stays = [place for place in places if not (whole and _can_be_mended(place))]
+            stays = [place for place in places if not (whole and _can_be_mended(context, place))]
             if stays:
                 place = stays[0]
                 text = context.source(place.node, place.module)
@@ -58,8 +58,10 @@ def plan(context: Context) -> None:
 _STEP = "look at its `code`, or for the new words too, then use --unsafe-fixes"
 
 
-def _can_be_mended(place: _Place) -> bool:
-    return not _OLD_WORDS.search(place.text) and too_long.can_ask(place.node, place.module, place.names)
+def _can_be_mended(context: Context, place: _Place) -> bool:
+    return not _OLD_WORDS.search(place.text) and too_long.can_ask(
+        context, place.node, place.module, place.names
+    )
 
 
 def _handlers(context: Context, site: Site) -> Iterator[tuple[_Handler, Module, bool]]:

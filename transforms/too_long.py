@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import STREAM_KINDS, Const, Kind, Shape, Site
+from ..know.kinds import STREAM_KINDS, Const, Kind, SeqValue, Shape, Site
 from ..know.modules import Module, walk
 from .context import Context
 from .snippets import expr, parenthesized, string
@@ -24,20 +24,24 @@ CODE = "context_length_exceeded"
 
 # What Chat Completions says, with a dot for each number.
 _SAID = (
-    "this model's maximum context length is . tokens. however, your messages resulted in . tokens."
-    " please reduce the length of the messages.",
-    "this model's maximum context length is . tokens. however, you requested . tokens (. in the messages,"
-    " . in the completion). please reduce the length of the messages or completion.",
+    "This model's maximum context length is . tokens. However, your messages resulted in . tokens."
+    " Please reduce the length of the messages.",
+    "This model's maximum context length is . tokens. However, you requested . tokens (. in the messages,"
+    " . in the completion). Please reduce the length of the messages or completion.",
 )
 _TELLING = ("maximum context", "context length", "reduce the length")
 
 
 def tells(text: str) -> bool:
     """Whether who finds ``text`` in an error of Chat Completions knows that the conversation is too long."""
-    plain = re.sub(r"\d+", ".", text.lower())
+    plain = _plain(text.lower())
     if "maximum context length" in plain:
         return True
-    return any(word in plain for word in _TELLING) and any(plain in said for said in _SAID)
+    return any(word in plain for word in _TELLING) and any(plain in said.lower() for said in _SAID)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\d+", ".", text)
 
 
 def is_streamed(context: Context, site: Site) -> bool:
@@ -119,22 +123,76 @@ def _mentions(node: cst.CSTNode, names: frozenset[str]) -> bool:
     return any(isinstance(inner, cst.Name) and inner.value in names for inner in walk(node))
 
 
-def can_ask(node: cst.CSTNode, module: Module, names: Names) -> bool:
-    """Whether ``node`` looks for a text that is written there in the whole text of an error at hand."""
+def can_ask(context: Context, node: cst.CSTNode, module: Module, names: Names) -> bool:
+    """Whether ``node`` finds a text, or one of several, in the whole text of an error at hand.
+
+    It has to be certain that the old text was found by it, and not perhaps.
+    """
     if any(isinstance(outer, cst.FormattedStringExpression) for outer in module.ancestors(node)):
         return False  # which cannot have quotes of both kinds, or lines, before Python 3.12
     match node:
-        case cst.Comparison(left=cst.SimpleString(), comparisons=[target]):
-            looks = isinstance(target.operator, (cst.In, cst.NotIn)) and names.is_text(target.comparator)
-            return looks and len(names.errors) == 1
+        case cst.Comparison(
+            left=left, comparisons=[cst.ComparisonTarget(operator=operator, comparator=side)]
+        ):
+            if not names.is_text(side) or len(names.errors) != 1:
+                return False
+            if isinstance(left, cst.SimpleString):
+                return isinstance(operator, (cst.In, cst.NotIn)) and _is_found(left, side)
+            words = _words(context, node, module) if isinstance(operator, cst.In) else []
+            return any(_is_found(word, side) for word in words)
         case _:
             return False
+
+
+def _is_found(text: cst.SimpleString, side: cst.BaseExpression) -> bool:
+    """Whether ``text`` was found in ``side`` when the input was too long: letters count."""
+    value = text.evaluated_value
+    if not isinstance(value, str) or not any(_plain(value) in said for said in _SAID):
+        return False
+    is_spelled = isinstance(side, (cst.FormattedString, cst.Attribute)) or (
+        isinstance(side, cst.Call) and isinstance(side.func, cst.Name)
+    )
+    return tells(value) and (value == value.lower() or is_spelled)
+
+
+def _words(context: Context, node: cst.Comparison, module: Module) -> list[cst.SimpleString]:
+    """The texts that ``any(word in text for word in ("one", "other"))`` goes through."""
+    loop = _loop(node, module)
+    if loop is None or not isinstance(node.left, cst.Name) or not isinstance(loop.target, cst.Name):
+        return []
+    if loop.ifs or loop.inner_for_in or loop.asynchronous or node.left.value != loop.target.value:
+        return []
+    source: cst.CSTNode = loop.iter
+    if isinstance(source, cst.Name):
+        values = list(context.project.values(source))
+        if len(values) == 1 and isinstance(values[0], SeqValue):
+            source = values[0].node
+    if not isinstance(source, (cst.Tuple, cst.List, cst.Set)):
+        return []
+    return [element.value for element in source.elements if isinstance(element.value, cst.SimpleString)]
+
+
+def _loop(node: cst.CSTNode, module: Module) -> cst.CompFor | None:
+    """The loop of the generator that is all that ``any`` gets, and gives the test ``node``."""
+    generator = module.parents.get(node)
+    arg = module.parents.get(generator) if isinstance(generator, cst.GeneratorExp) else None
+    call = module.parents.get(arg) if isinstance(arg, cst.Arg) else None
+    match generator, call:
+        case cst.GeneratorExp(elt=elt, for_in=loop), cst.Call(func=cst.Name(value="any"), args=[_]) if (
+            elt is node
+        ):
+            return loop
+        case _:
+            return None
 
 
 def ask(context: Context, node: cst.CSTNode, module: Module, names: Names, site: Site) -> None:
     """Let a test that :func:`can_ask` look for the code of the error as well."""
     (error,) = names.errors
-    context.edit(node, module, [site], _with_code(node, module, error), "MR607", error)
+    whole = node
+    if _loop(node, module) is not None:
+        whole = next(outer for outer in module.ancestors(node) if isinstance(outer, cst.Call))
+    context.edit(whole, module, [site], _with_code(whole, module, error), "MR607", error)
 
 
 def _with_code(node: cst.CSTNode, module: Module, error: str) -> Apply:
@@ -143,10 +201,11 @@ def _with_code(node: cst.CSTNode, module: Module, error: str) -> Apply:
     asked = f"{error}.code" if _has_code(node, module, error) else f'getattr({error}, "code", None)'
 
     def apply(original: cst.CSTNode, updated: cst.CSTNode) -> cst.BaseExpression:
-        assert isinstance(updated, cst.Comparison)
+        assert isinstance(updated, (cst.Comparison, cst.Call))
         bare = updated.with_changes(lpar=[], rpar=[])
-        absent = isinstance(bare.comparisons[0].operator, cst.NotIn)
-        other = expr(f"{asked} {'!=' if absent else '=='} CODE", CODE=string(CODE, bare.left))
+        absent = isinstance(bare, cst.Comparison) and isinstance(bare.comparisons[0].operator, cst.NotIn)
+        quoted = bare.left if isinstance(bare, cst.Comparison) else None
+        other = expr(f"{asked} {'!=' if absent else '=='} CODE", CODE=string(CODE, quoted))
         operator = cst.And() if absent else cst.Or()
         made = cst.BooleanOperation(bare, operator, other, lpar=updated.lpar, rpar=updated.rpar)
         if len(module.tree.code_for_node(made)) > _LONG:
