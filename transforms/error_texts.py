@@ -159,6 +159,7 @@ def _look(
             case _:
                 sides = []
         if any(_mentions(side, names.all) for side in sides):
+            looked_at(context).add(node)
             for side in (side for side in sides if not _mentions(side, names.all)):
                 places.extend(_Place(node, module, text, names) for text in _texts(context, side))
         if isinstance(node, cst.Call):
@@ -179,6 +180,13 @@ def _texts(context: Context, node: cst.BaseExpression) -> Iterator[str]:
             for value in context.project.values(inner):
                 if isinstance(value, Const) and isinstance(value.value, str):
                     yield value.value
+
+
+def looked_at(context: Context) -> set[cst.CSTNode]:
+    """The places that look into errors which handlers got, of whatever call."""
+    known = context.memo.setdefault("looked at in errors", set())
+    assert isinstance(known, set)
+    return known
 
 
 def _takers(

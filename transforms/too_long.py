@@ -29,7 +29,7 @@ _SAID = (
     "This model's maximum context length is . tokens. However, you requested . tokens (. in the messages,"
     " . in the completion). Please reduce the length of the messages or completion.",
 )
-_TELLING = ("maximum context", "context length", "reduce the length")
+TELLING = ("maximum context", "context length", "reduce the length")
 
 
 def tells(text: str) -> bool:
@@ -37,7 +37,7 @@ def tells(text: str) -> bool:
     plain = _plain(text.lower())
     if "maximum context length" in plain:
         return True
-    return any(word in plain for word in _TELLING) and any(plain in said.lower() for said in _SAID)
+    return any(word in plain for word in TELLING) and any(plain in said.lower() for said in _SAID)
 
 
 def _plain(text: str) -> str:
