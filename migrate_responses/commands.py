@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import click
 
 from migrate_responses.find.project import Project, find
-from migrate_responses.request import EXIT_ERROR, EXIT_FINDINGS, Request, progress, run, status, tell
+from migrate_responses.request import EXIT_ERROR, EXIT_FINDINGS, Request, progress, run, status, tell, warn
 from migrate_responses.results import Diagnostic, Verdict
 from migrate_responses.session import Outcome, Run, migrate_project, outcome
 from migrate_responses.show import summary
 from migrate_responses.show.screen import Screen
+from migrate_responses.show.words import HELD
 
 _NO_GIT = "There is no git work tree here to undo it with: keep a copy before you apply it."
 
@@ -32,6 +33,9 @@ def diff(request: Request, exit_code: bool) -> int:
         request.err().line("Nothing was written.")
         if not _is_in_git(runs):
             request.err().line(_NO_GIT, hang=0)
+        elif extra := _dirty(runs):
+            refused = outcome((), extra).errors
+            request.err().line(f"`apply` will refuse this, because of {summary.blamed(refused)}.", hang=0)
     _next(request, request.err(), result, "diff")
     _tell_of_paths(request, result)
     return status(EXIT_FINDINGS if exit_code and result.changed else 0, result)
@@ -48,7 +52,7 @@ def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
     if extra:
         result = outcome(runs, extra)
         tell(request, request.err(), result, done=False)
-        request.err().line("Nothing was written.")
+        _tell_of_refusal(request, result)
         return status(0, result)
     runs, extra = _write(request, runs)
     result = outcome(runs, extra)
@@ -76,12 +80,13 @@ def _apply_asked(request: Request, allow_dirty: bool) -> int:
         found = find(request.paths, options.exclude, include_docs=options.include_docs)
         projects = interactive.look(found, options)
     runs = [asked.run for asked in projects]
+    warn(request, runs)
     extra = [] if allow_dirty else _dirty(runs)
     result = outcome(runs, extra)
     screen = request.out()
     tell(request, screen if not extra else request.err(), result, done=False)
     if extra:
-        request.err().line("Nothing was written.")
+        _tell_of_refusal(request, result)
         return status(0, result)
     if not _is_in_git(runs):
         screen.line(_NO_GIT, hang=0)
@@ -97,14 +102,14 @@ def _apply_asked(request: Request, allow_dirty: bool) -> int:
 def check(request: Request, allow_todo: bool) -> int:
     """List what remains; findings if there is any."""
     result = outcome(run(request))
-    counted = {Verdict.MIGRATED} if allow_todo else {Verdict.MIGRATED, *summary.HELD_BACK}
+    counted = {Verdict.MIGRATED} if allow_todo else {Verdict.MIGRATED, *HELD}
     changed = {file.path for file in result.changed}
     remaining = [
         site
         for site in result.sites
-        if site.verdict in counted or (site.verdict in summary.HELD_BACK and site.path in changed)
+        if site.verdict in counted or (site.verdict in HELD and site.path in changed)
     ]
-    summary.sites(request.out(), remaining, changed if allow_todo else ())
+    summary.sites(request.out(), remaining, result.flows, changed if allow_todo else ())
     tell(request, request.err(), result, done=False, listed=True)
     if remaining:
         _next(request, request.err(), result, "check")
@@ -119,6 +124,12 @@ def _echo(request: Request, runs: Sequence[Run]) -> Outcome:
     sys.stdout.buffer.flush()
     tell(request, request.err(), result, done=True)
     return result
+
+
+def _tell_of_refusal(request: Request, result: Outcome) -> None:
+    """Why nothing was written of what all could be."""
+    refused = [error for error in result.errors if error.code == "MR906"]
+    request.err().line(f"Nothing was written, because of {summary.blamed(refused)}.", hang=0)
 
 
 def _dirty(runs: Sequence[Run]) -> list[tuple[Project, Diagnostic]]:

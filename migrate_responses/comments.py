@@ -19,12 +19,15 @@ def comment(flow: Flow, site: Site, module: Module, encoding: str) -> str:
     own = [reason for reason in reasons if site in flow.owners.get(reason, (site,))]
     candidates = [reason for reason in own or reasons if reason.level is (own or reasons)[0].level]
     first = next((reason for reason in candidates if _within(reason, site)), candidates[0])
-    text = f"{first.code} {sentence(first)}"
+    text, about = f"{first.code} {sentence(first)}", site
     if not own:
-        text = f"{first.code} goes together with a call that stays: {sentence(first)}"
-    if first.module is not module:
-        around = scope_of(first.node, first.module)
+        about = next(other for other in flow.sites if other in flow.owners[first])
+        text = f"{first.code} goes together with {_call(about, site, module)}, which stays: {sentence(first)}"
+    around = scope_of(first.node, first.module)
+    if first.module not in (module, about.module):
         text = f"{text} (in {first.module.path}{f', {around}' if around else ''})"
+    elif first.module is not about.module or around not in ("", scope_of(about.node, about.module)):
+        text = f"{text} (in {around or first.module.path})"
     step = next_step(first, not any(reason.level is Level.MANUAL for reason in reasons))
     text = f"{text}; {step}" if step else text
     others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
@@ -36,6 +39,16 @@ def comment(flow: Flow, site: Site, module: Module, encoding: str) -> str:
 def is_out_of_reach(flow: Flow) -> bool:
     """Whether only the paths that were named hold the flow back, which is no matter for a comment."""
     return all(reason.code == "MR907" for reason in flow.reasons if reason.level is not Level.NOTE)
+
+
+def _call(other: Site, site: Site, module: Module) -> str:
+    """``other`` by the name of the function around it, for who reads of it at ``site``."""
+    around = scope_of(other.node, other.module)
+    if other.module is not module:
+        return f"the call in {f'`{around}` of ' if around else ''}{other.module.path}"
+    if around == scope_of(site.node, site.module):
+        return "another call here"
+    return f"the call in `{around}`" if around else "the call outside of functions"
 
 
 def _within(reason: Reason, site: Site) -> bool:

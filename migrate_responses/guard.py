@@ -13,7 +13,7 @@ from migrate_responses.results import Diagnostic, FileResult, Level
 _UNKNOWN = ("is not in git, which could not give it back", "add it to git, or use --allow-dirty")
 _EDITED = (
     "has unstaged changes, which the migration would be mixed with",
-    "commit or stage them, or use --allow-dirty",
+    "commit or stage these changes, or use --allow-dirty",
 )
 _FILTERED = (
     "differs from what git has, as it goes through a filter of this repository's own, which is not run",

@@ -13,7 +13,8 @@ from migrate_responses.results import Diagnostic, FileResult, SiteResult
 from migrate_responses.session import Run, settings_for, shown, shown_diagnostic
 from migrate_responses.show.dialog import Dialog, Question, QuitError
 from migrate_responses.show.screen import Screen
-from migrate_responses.show.summary import HELD_BACK, many
+from migrate_responses.show.summary import many
+from migrate_responses.show.words import HELD
 from migrate_responses.write import write
 
 
@@ -89,7 +90,7 @@ def _ask_about_comments(dialog: Dialog, asked: Asked) -> None:
     after = {file.path: file.after for file in asked.choice.only(asked.accepted, todos=True)}
     if before == after:
         return
-    held = [site for site in asked.run.results.sites if site.verdict in HELD_BACK and site.flow]
+    held = [site for site in asked.run.results.sites if site.verdict in HELD and site.flow]
     reasons = [tuple(shown_diagnostic(asked.run.project, one) for one in site.reasons) for site in held]
     told = [replace(site, reasons=own) for site, own in zip(held, reasons, strict=True)]
     asked.todos = dialog.accepts_comments(told, asked.files((), todos=True))

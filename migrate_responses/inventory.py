@@ -8,8 +8,8 @@ from dataclasses import replace
 from .config import Settings
 from .decide.flows import Flow
 from .decide.lookalikes import Leftover
+from .decide.plan import Reason
 from .know.kinds import Site
-from .know.testing import in_tests
 from .places import Places
 from .results import Diagnostic, Level, SiteResult, Verdict
 from .secrets import masked
@@ -63,20 +63,58 @@ class Inventory:
 
     def leftover(self, left: Leftover) -> SiteResult:
         """What is no call that the analysis follows."""
-        line, column = self._places.position(left.node, left.module)
         verdict, reason = left.verdict, self._places.diagnostic(left.reason)
-        if verdict is not Verdict.LEFT:
-            why = left_out([left.reason.code], [left.module.path], self._settings)
-            if is_suppressed(left.node, left.module, {left.reason.code}):
-                why, reason = "", self._places.note(left.node, left.module, "MR908", "left alone as asked")
-            elif why:
-                reason = self._places.note(left.node, left.module, "MR911", why)
-            if why is not None:
-                verdict = Verdict.SKIPPED
-            elif left.reason.code == "MR803" and in_tests(left.module):
-                verdict = Verdict.DOUBLE
+        if verdict is not Verdict.LEFT and (asked := self._asked(left)) is not None:
+            verdict, reason = Verdict.SKIPPED, asked
+        return self._left(left, verdict, (reason,))
+
+    def double(self, left: Leftover, flows: Sequence[Flow]) -> SiteResult:
+        """A mock or a route in a test, which goes with ``flows``; without any, it is about no call in sight.
+
+        A reason of its own has one that holds back its flow.
+        """
+        about = tuple(flow.number for flow in flows)
+        if not flows:
+            reason = replace(left.reason, detail=f"{left.reason.detail}, for no call in sight", step=_ALONE)
+            if (asked := self._asked(left)) is not None:
+                return self._left(left, Verdict.SKIPPED, (asked,))
+            return self._left(left, Verdict.DOUBLE, (self._places.diagnostic(reason),))
+        if is_suppressed(left.node, left.module, ()):
+            asked = self._places.note(left.node, left.module, *_SUPPRESSED)
+            return self._left(left, Verdict.SKIPPED, (asked,), about)
+        own = _distinct(
+            self._places.diagnostic(reason, self.verdict(flow) is not Verdict.MANUAL)
+            for flow in flows
+            for reason in flow.causes
+            if reason.code == left.reason.code and _is_at(reason, left)
+        )
+        return self._left(left, Verdict.DOUBLE, own, about)
+
+    def _asked(self, left: Leftover) -> Diagnostic | None:
+        """What a comment or an option says for leaving it alone."""
+        if is_suppressed(left.node, left.module, {left.reason.code}):
+            return self._places.note(left.node, left.module, *_SUPPRESSED)
+        why = left_out([left.reason.code], [left.module.path], self._settings)
+        return self._places.note(left.node, left.module, "MR911", why) if why is not None else None
+
+    def _left(
+        self, left: Leftover, verdict: Verdict, reasons: tuple[Diagnostic, ...], about: tuple[int, ...] = ()
+    ) -> SiteResult:
+        line, column = self._places.position(left.node, left.module)
         scope = scope_of(left.node, left.module)
-        return SiteResult(left.module.path, line, column, left.text, verdict, 0, (reason,), scope)
+        return SiteResult(left.module.path, line, column, left.text, verdict, 0, reasons, scope, about=about)
+
+
+_SUPPRESSED = ("MR908", "left alone as asked")
+_ALONE = "change it by hand, together with what it tests"
+
+
+def _is_at(reason: Reason, left: Leftover) -> bool:
+    """Whether ``reason`` stands in the statement of ``left``."""
+    module = left.module
+    if reason.module is not module or reason.node not in module.parents:
+        return False
+    return module.statement(reason.node) is module.statement(left.node)
 
 
 def _distinct(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

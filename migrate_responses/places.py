@@ -70,7 +70,7 @@ def next_step(reason: Reason, unsafe_helps: bool = True) -> str:
     return step if unsafe_helps or reason.level is not Level.UNSAFE else _ADVICE.split(step)[0]
 
 
-# ", then use --unsafe-fixes", "drop it with --unsafe-fixes", ", or let --unsafe-fixes write 16"
+# ", then use --unsafe-fixes", ", or drop it with --unsafe-fixes", ", or let --unsafe-fixes write 16"
 _ADVICE = re.compile(r"(?:, (?:then|or) )?(?:use|drop it with|let) --unsafe-fixes\b")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,13 +107,34 @@ def engine(jobs: int | None) -> Migrate:
 def run(request: Request) -> list[Run]:
     """Find and decide, with a sign of life on a terminal while it takes long."""
     with progress(request):
-        if request.stdin is None:
-            return migrate_paths(request.paths, request.options, request.engine())
-        if request.paths == (STDIN_NAME,):
-            project = Project(os.getcwd(), {STDIN_NAME: request.stdin}, frozenset({STDIN_NAME}), seen=1)
-            return [migrate_project(project, request.options, request.engine(), project.writable)]
-        texts = {request.paths[0]: request.stdin}
-        return migrate_paths(request.paths, request.options, request.engine(), texts)
+        runs = _run(request)
+    warn(request, runs)
+    return runs
+
+
+def _run(request: Request) -> list[Run]:
+    if request.stdin is None:
+        return migrate_paths(request.paths, request.options, request.engine())
+    if request.paths == (STDIN_NAME,):
+        project = Project(os.getcwd(), {STDIN_NAME: request.stdin}, frozenset({STDIN_NAME}), seen=1)
+        return [migrate_project(project, request.options, request.engine(), project.writable)]
+    texts = {request.paths[0]: request.stdin}
+    return migrate_paths(request.paths, request.options, request.engine(), texts)
+
+
+def warn(request: Request, runs: Sequence[Run]) -> None:
+    """Tell of assumptions on the command line that fit nothing, if there is anything to fit."""
+    given = request.options.given
+    if not any(run.project.sources for run in runs) or not {"assume-responses", "assume-clients"} & set(
+        given
+    ):
+        return
+    from migrate_responses.show.assumed import unfitting
+
+    sources = [data for run in runs for data in run.project.sources.values()]
+    sites = [site for run in runs for site in run.results.sites]
+    for sentence in unfitting(given, sources, sites):
+        request.err().line(sentence, hang=0)
 
 
 @contextlib.contextmanager
@@ -134,7 +155,8 @@ def tell(request: Request, screen: Screen, result: Outcome, *, done: bool, liste
     if request.quiet:
         return
     if request.verbose and not listed:
-        summary.sites(screen, (site for site in result.sites if site.verdict is not Verdict.MIGRATED))
+        held = (site for site in result.sites if site.verdict is not Verdict.MIGRATED)
+        summary.sites(screen, held, result.flows)
     for note in result.notes:
         if request.verbose or note.code == "MR912":  # a comment that does not do what its author believes
             summary.finding(screen, note)

@@ -34,7 +34,7 @@ class Verdict(enum.Enum):
     MANUAL = "manual"  # held back; a person must decide
     LEFT = "left"  # not the OpenAI SDK (or a wrapped client): one note, no TODO
     SKIPPED = "skipped"  # suppressed by a comment or by --ignore
-    DOUBLE = "double"  # no call: a mock or a route in a test, which stays with the calls it is about
+    DOUBLE = "double"  # no call: a mock or a route in a test, which goes with the calls it is about
 
 
 @dataclass(frozen=True, order=True)
@@ -94,6 +94,12 @@ class SiteResult(Placed):
     reasons: tuple[Diagnostic, ...] = ()
     scope: str = ""  # the classes and functions around it, dotted; empty at module level
     cell: Cell | None = None
+    about: tuple[int, ...] = ()  # of a mock or a route in a test: the flows that it goes with
+
+    def moved(self, first: int) -> SiteResult:
+        """The same where the numbers of flows begin after ``first``."""
+        flow = self.flow + first if self.flow else 0
+        return replace(self, flow=flow, about=tuple(number + first for number in self.about))
 
 
 class Role(enum.Enum):
@@ -108,7 +114,7 @@ class Role(enum.Enum):
 
 
 @dataclass(frozen=True)
-class FlowPlace:
+class FlowPlace(Placed):
     """One place of a flow. Lines and columns are 1-based; ``end_line`` is that of the simple statement."""
 
     role: Role
@@ -185,7 +191,7 @@ def joined(parts: Sequence[Results]) -> Results:
     first = 0
     for part in parts:
         files.update((file.path, file) for file in part.files)
-        moved = [replace(site, flow=site.flow + first) if site.flow else site for site in part.sites]
+        moved = [site.moved(first) for site in part.sites]
         flows += [replace(flow, number=flow.number + first) for flow in part.flows]
         first = max([first, *(site.flow for site in moved)])
         sites += moved

@@ -134,13 +134,18 @@ class Inspection:
         files = self._rewrite(found, plan)
         sites = [self.inventory.site(site, flow) for flow in found for site in flow.sites]
         migrated = self._migrated(found)
+        homes = {site: flow for flow in found for site in flow.sites}
         for left in leftovers(project):
-            about = at(context, left.module, left.reason.node)
-            if left.reason.code != "MR803" or not about or not migrated.issuperset(about):
-                if project.solver.exhausted and left.reason.code == "MR010":
-                    why = Reason("MR909", Level.MANUAL, self._exhaustion, left.node, left.module)
-                    left = replace(left, reason=why)
-                sites.append(self.inventory.leftover(left))
+            if left.is_double:
+                about = at(context, left.module, left.reason.node)
+                staying = dict.fromkeys(homes[site] for site in about if site not in migrated)
+                if staying or not about:
+                    sites.append(self.inventory.double(left, list(staying)))
+                continue
+            if project.solver.exhausted and left.reason.code == "MR010":
+                why = Reason("MR909", Level.MANUAL, self._exhaustion, left.node, left.module)
+                left = replace(left, reason=why)
+            sites.append(self.inventory.leftover(left))
         notes = list(self.inventory.notes(found))
         notes += [
             self._places.note(node, module, "MR912", why)

@@ -89,9 +89,7 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
             if site.path in writable:
                 reasons = tuple(shown_diagnostic(project, reason) for reason in site.reasons)
                 path = shown(project, site.path)
-                sites.append(
-                    replace(site, path=path, flow=first + site.flow if site.flow else 0, reasons=reasons)
-                )
+                sites.append(replace(site.moved(first), path=path, reasons=reasons))
         flows.extend(_shown_flow(project, flow, first) for flow in results.flows)
         first += 1 + max((site.flow for site in results.sites), default=-1)
         notes.extend(

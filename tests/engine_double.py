@@ -59,6 +59,6 @@ def _site(
     tied = re.search(r"flow-with (\S+)", line)
     if tied and writable is not None and tied.group(1) not in writable:
         verdict = Verdict.MANUAL
-        message = f"the flow reaches {tied.group(1)}"
-        reasons.append(Diagnostic("MR907", path, number, column, Level.MANUAL, message, "name it too"))
+        message = f"{tied.group(1)} would have to change too, and was not named"
+        reasons.append(Diagnostic("MR907", tied.group(1), 1, 1, Level.MANUAL, message, "name it too"))
     return SiteResult(path, number, column, CALL, verdict, number, tuple(reasons))

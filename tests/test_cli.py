@@ -143,11 +143,21 @@ def test_apply_refuses_unstaged_changes() -> None:
     result = run("apply", status=2)
     assert "a.py: MR906 has unstaged changes" in result.stderr
     assert "--allow-dirty" in result.stderr
-    assert "Nothing was written." in result.stderr
+    assert "Nothing was written, because of a.py (commit or stage these changes, or" in result.stderr
     assert Path("b.py").read_text(encoding="utf-8") == CALL
     run("apply", "b.py")
     run("apply", "--allow-dirty")
     assert Path("a.py").read_text(encoding="utf-8") == DONE + "# edited\n"
+
+
+def test_diff_says_what_apply_would_refuse() -> None:
+    put(a=CALL)
+    git("init", "-q")
+    put(**{"-b": CALL})
+    git("add", "a.py")
+    assert "`apply` will refuse this, because of -b.py (git add ./-b.py, or use" in run("diff").stderr
+    git("add", "./-b.py")
+    assert "will refuse" not in run("diff").stderr
 
 
 def test_a_file_that_cannot_be_written_takes_its_flows_along_and_no_more() -> None:
@@ -159,7 +169,7 @@ def test_a_file_that_cannot_be_written_takes_its_flows_along_and_no_more() -> No
     assert Path("a.py").read_text(encoding="utf-8") == tied
     assert Path("b.py").read_text(encoding="utf-8") == DONE
     assert Path("locked.py").read_text(encoding="utf-8") == CALL
-    assert "a.py:1:1: MR907 the flow reaches locked.py; name it too" in result.stdout
+    assert "a.py:1:1: MR907 locked.py:1:1 would have to change too" in result.stdout
     assert "1 file changed." in result.stdout
 
 
@@ -196,7 +206,7 @@ def test_report() -> None:
     assert [line.split() for line in result.stdout.splitlines()] == [
         ["a.py"],
         ["1:1", "ready", engine_double.CALL],
-        ["2:1", "manual", engine_double.CALL, "MR112"],
+        ["2:1", "held", "back", engine_double.CALL, "MR112"],
     ]
 
 
@@ -286,7 +296,10 @@ def test_configuration_is_read_and_overridden() -> None:
     result = run("diff", "--config", "other.toml")
     assert "--- a/a.py" not in result.stdout
     assert "--- a/b.py" in result.stdout
-    assert "diff --config other.toml --unsafe-fixes\n        1 more call, if what changes" in result.stderr
+    assert (
+        "diff --config other.toml --unsafe-fixes\n        1 more call, if this is fine: MR110"
+        in result.stderr
+    )
 
 
 def test_bad_configuration() -> None:
@@ -434,3 +447,12 @@ def test_odd_names_and_escapes_are_made_visible() -> None:
     result = run("check", status=1)
     assert "\x1b" not in result.output
     assert "\\x1b[31m\\udcff.py:1:1: MR112" in result.stdout
+
+
+def test_an_assumption_that_fits_nothing_is_told() -> None:
+    put(a=CALL + "import os\nclient = OpenAI(base_url=os.environ['LLM'])\ndef f(llm): return llm\n")
+    wrong = run("diff", "--assume-responses", "dynamyc", "--assume-client", "lllm").stderr
+    assert "--assume-responses dynamyc: no address in this code has that host; did you mean dynamic?" in wrong
+    assert "--assume-client lllm: nothing in this code has that name." in wrong
+    right = run("diff", "--assume-responses", "dynamic", "--assume-client", "llm").stderr
+    assert "in this code" not in right

@@ -217,13 +217,13 @@ def test_errors_stand_first(whole: Report) -> None:
 
 def test_totals(page: Page) -> None:
     words = re.sub(r"\s+", " ", "".join(page.words))
-    assert "2 of 4 calls can be migrated now" in words
+    assert "2 of 4 calls can be migrated now; 2 are held back, 1 of them for an unsafe fix" in words
     for figure in (
         "1 migrated",
-        "2 can be migrated",
-        "1 with unsafe fixes",
+        "2 ready",
+        "1 held back (unsafe fix)",
         "1 held back",
-        "1 other SDKs",
+        "1 left alone",
         "1 skipped",
     ):
         assert figure in words, figure

@@ -120,10 +120,10 @@ def test_counts_are_those_of_the_calls_to_be_had(page: Browser) -> None:
     page.click("input[value='@team/app']")
     counts = dict(line.split("\n") for line in page.texts("[data-facet=verdict] label"))
     assert counts == {
-        "can be migrated": "2",
+        "ready": "2",
         "held back": "1",
-        "with unsafe fixes": "1",
-        "other SDKs": "0",
+        "held back (unsafe fix)": "1",
+        "left alone": "0",
         "skipped": "0",
     }
     page.click("input[value=unsafe]")

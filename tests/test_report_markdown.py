@@ -34,9 +34,9 @@ def test_it_counts() -> None:
     text = as_markdown(report(EVERYTHING))
     rows = dict(re.findall(r"^\| ([^|]+) \| ([\d,]+) \|$", text, re.MULTILINE))
     assert rows == {
-        "can be migrated": "2",
+        "ready": "2",
         "held back": "2",
-        "of these, migrated with `--unsafe-fixes`": "1",
+        "of these with an unsafe fix (`--unsafe-fixes`)": "1",
         "left alone: not a plain OpenAI client": "1",
         "skipped, as a comment or an option asks": "1",
         "on Responses already": "1",

@@ -82,4 +82,4 @@ def test_every_held_back_call_is_told_what_to_do() -> None:
         if one.level in (Level.MANUAL, Level.UNSAFE):
             assert one.step, one.code
             assert not one.step.endswith("."), one.code
-            assert len(one.step) < 70, one.code
+            assert len(one.step) < 95, one.code

@@ -121,7 +121,7 @@ def test_a_todo_is_the_same_whatever_was_named() -> None:
     }
     whole = {file.path: file.after for file in migrate(sources, Settings()).files}
     assert b"MR110" in whole["client.py"]
-    assert b"drop it with --unsafe-fixes" in whole["client.py"]
+    assert b"or let --unsafe-fixes drop it" in whole["client.py"]
     for named in sources:
         assert not migrate(whole, Settings(), {named}).changed
 

@@ -183,7 +183,8 @@ NEXT = [
         "migrate-responses diff --exclude 'a b' src --assume-responses dynamic",
         "if the server of 2 calls, whose base URL is known only at run time, has /responses",
     ),
-    ("migrate-responses diff --exclude 'a b' src --unsafe-fixes", "1 more call, if what changes is fine"),
+    ("migrate-responses diff --exclude 'a b' src --unsafe-fixes", "1 more call, if this is fine: MR110 seed"),
+    ("migrate-responses report --exclude 'a b' src --explain-flow a.py:2", "why this call stays"),
     ("migrate-responses explain MR021", "the story behind a code"),
 ]
 
@@ -210,8 +211,8 @@ def test_a_reason_behind_several_calls_is_told_once() -> None:
     stream = io.StringIO()
     reason = Diagnostic("MR112", "a.py", 4, 9, MANUAL, "why", "do")
     held = [replace(site(Verdict.MANUAL, line=line), reasons=(reason,)) for line in (2, 7)]
-    sites(Screen(stream), [*held, replace(held[0], path="b.py")])
-    assert stream.getvalue() == "a.py:4:9: MR112 why; do (with 3 calls: a.py:2,7; b.py:2)\n"
+    sites(Screen(stream), [*held, replace(held[0], path="b.py")], ())
+    assert stream.getvalue() == "a.py:4:9: MR112 why; do (holds back 3 calls: a.py:2, 7; b.py:2)\n"
 
 
 def test_many_files_with_one_trouble_are_counted() -> None:
@@ -231,7 +232,8 @@ def test_many_files_with_one_trouble_are_counted() -> None:
 def test_what_unsafe_fixes_cannot_free_is_not_promised() -> None:
     stream = io.StringIO()
     both = (("MR112", MANUAL), ("MR110", UNSAFE))
-    sites(Screen(stream), [site(Verdict.MANUAL, *both), site(Verdict.UNSAFE, ("MR110", UNSAFE), line=2)])
+    held = [site(Verdict.MANUAL, *both), site(Verdict.UNSAFE, ("MR110", UNSAFE), line=2)]
+    sites(Screen(stream), held, ())
     assert stream.getvalue().splitlines() == [
         "a.py:1:5: MR112 why; do",
         "a.py:1:5: MR110 why",
@@ -244,5 +246,5 @@ def test_table() -> None:
     as_table(Screen(stream), RESULT)
     lines = stream.getvalue().splitlines()
     assert lines[0] == "a.py"
-    assert lines[2].split() == ["2:5", "manual", "client.chat.completions.create", "MR112", "MR021"]
+    assert lines[2].split() == ["2:5", "held", "back", "client.chat.completions.create", "MR112", "MR021"]
     assert lines.index("b.py") == len(lines) - 2

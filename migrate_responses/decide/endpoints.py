@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from shlex import quote
 from urllib.parse import SplitResult, urlsplit
 
 import libcst as cst
@@ -52,6 +53,7 @@ class _Fault:
     code: str
     detail: str
     node: cst.CSTNode | None = None  # where, if not at the client
+    step: str = ""  # what to do, if the rule does not know it as well
 
 
 class _Judges:
@@ -75,8 +77,8 @@ class _Judges:
             fault = replace(fault, detail=", and ".join([fault.detail, *older[:1]]))
         where = self.ambient.module_of(fault.node) if fault.node is not None else None
         if fault.node is None or where is None:
-            return Reason(fault.code, Level.MANUAL, fault.detail, client.node, client.module)
-        return Reason(fault.code, Level.MANUAL, fault.detail, fault.node, where)
+            return Reason(fault.code, Level.MANUAL, fault.detail, client.node, client.module, fault.step)
+        return Reason(fault.code, Level.MANUAL, fault.detail, fault.node, where, fault.step)
 
     def _faults(self, client: Client, module: Module, settings: Settings) -> Iterator[_Fault]:
         if any(item.text is not None for item in self._given(client, "provider", module)):
@@ -169,7 +171,8 @@ class _Judges:
                 and not providers.is_azure(host)
                 and not _vouched(split, settings)
             ):
-                yield _Fault("MR020", f"`{endpoint.text}` is not a host of Azure OpenAI", endpoint.place)
+                detail = f"`{endpoint.text}` is not a host of Azure OpenAI"
+                yield _Fault("MR020", detail, endpoint.place, _assuming(split.netloc))
         if not given or not all(_is_v1(url.text or "") for url in given):
             yield from self._version(client, module, settings)
 
@@ -286,7 +289,14 @@ def _plain_fault(url: Text, settings: Settings) -> _Fault | None:
         )
     provider = providers.find(split) if GAP not in authority else None
     known = f"{provider.name}, which {provider.known}" if provider is not None else "another host"
-    return _Fault("MR020", f"`{_shown(text)}` is {known}", url.place)
+    step = _assuming(authority) if GAP not in authority else ""
+    return _Fault("MR020", f"`{_shown(text)}` is {known}", url.place, step)
+
+
+def _assuming(authority: str) -> str:
+    """What to do about the host of a URL, with its port if there is one."""
+    host = masked(authority.rpartition("@")[2].lower())
+    return f"if your server has /responses: migrate-responses apply --assume-responses {quote(host)}"
 
 
 def _shown(text: str) -> str:

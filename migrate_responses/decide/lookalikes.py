@@ -6,12 +6,13 @@ Raw HTTP and test doubles are in :mod:`.texts` and :mod:`.doubles`; :func:`lefto
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Client, Const, DictValue, External, ModuleValue, Resource, Unknown
+from ..know.kinds import Client, Const, DictValue, External, ModuleValue, Resource, Unknown, Value
 from ..know.models import METHODS, STORED, WRAPPERS
 from ..know.modules import Module, walk
 from ..know.project import Project
@@ -57,6 +58,11 @@ class Leftover:
     @property
     def verdict(self) -> Verdict:
         return _VERDICTS[self.reason.level]
+
+    @property
+    def is_double(self) -> bool:
+        """Whether it is a mock or a route in a test."""
+        return self.reason.code == "MR803" and in_tests(self.module)
 
 
 def leftovers(project: Project) -> list[Leftover]:
@@ -173,8 +179,8 @@ class _Finder:
         if known and (only_parameters or not unknown):
             return _reason(known[0], node, module)
         if unknown:
-            return _reason(unknown[0], node, module)
-        return _reason(Owner("MR010", f"`{_source(module, base)}`"), node, module)
+            return _reason(unknown[0], node, module, _assuming(base, strangers))
+        return _reason(Owner("MR010", f"`{_source(module, base)}`"), node, module, _assuming(base, strangers))
 
     def _older(self, node: cst.Attribute, called: cst.Call | None, module: Module) -> Reason | None:
         """``openai.ChatCompletion.create`` and the text completions API."""
@@ -339,9 +345,20 @@ def _mentions(node: cst.SimpleString | cst.FormattedString) -> bool:
     return any(isinstance(part, cst.FormattedStringText) and "ompletion" in part.value for part in node.parts)
 
 
-def _reason(owner: Owner, node: cst.CSTNode, module: Module) -> Reason:
+def _reason(owner: Owner, node: cst.CSTNode, module: Module, step: str = "") -> Reason:
     level = Level.NOTE if owner.code in _NOTES else Level.UNSAFE if owner.code == "MR803" else Level.MANUAL
-    return Reason(owner.code, level, _SENTENCES[owner.code].format(owner.name), node, module)
+    return Reason(owner.code, level, _SENTENCES[owner.code].format(owner.name), node, module, step)
+
+
+def _assuming(base: cst.BaseExpression, values: Iterable[Value]) -> str:
+    """What to do about a client that is not known, if its name can be given; the rule knows it without."""
+    parameters = [
+        value.node for value in values if isinstance(value, Unknown) and isinstance(value.node, cst.Param)
+    ]
+    name = base.attr.value if isinstance(base, cst.Attribute) else ""
+    name = parameters[0].name.value if parameters else name
+    step = f"annotate the client (`{name}: OpenAI`), or use migrate-responses apply --assume-client {name}"
+    return step if name else ""
 
 
 def _source(module: Module, node: cst.CSTNode) -> str:

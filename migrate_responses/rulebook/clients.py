@@ -32,7 +32,7 @@ CLIENTS: tuple[Rule, ...] = (
         "def ask(llm: OpenAI, question):\n"
         "    return llm.responses.create(model=MODEL, input=as_messages(question), store=False)",
         PROJECT,
-        step="annotate the client (`client: OpenAI`), or use --assume-client NAME",
+        step="annotate the client (`client: OpenAI`), or use migrate-responses apply --assume-client NAME",
     ),
     Rule(
         "MR011",
@@ -99,7 +99,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = OpenAI(base_url="http://localhost:11434/v1")',
         'client = OpenAI(base_url="http://localhost:11434/v1")  # with --assume-responses localhost:11434',
         "https://github.com/posit-dev/chatlas/issues/285",
-        step="if your server has /responses: --assume-responses HOST",
+        step="if your server has /responses: migrate-responses apply --assume-responses HOST",
     ),
     Rule(
         "MR021",
@@ -112,7 +112,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = OpenAI(base_url=os.environ["LLM_URL"])',
         'client = OpenAI(base_url=os.environ["LLM_URL"])  # with --assume-responses dynamic',
         "https://github.com/langchain-ai/deepagents/issues/3973",
-        step="if that server has /responses: --assume-responses dynamic",
+        step="if that server has /responses: migrate-responses apply --assume-responses dynamic",
     ),
     Rule(
         "MR022",
@@ -136,7 +136,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client = AzureOpenAI(azure_endpoint=ENDPOINT, api_version=os.environ["API_VERSION"])',
         'client = OpenAI(base_url=f"{ENDPOINT}/openai/v1/", api_key=KEY)',
         AZURE,
-        step="if it is 2025-03-01-preview or newer: --assume-responses azure",
+        step="if it is 2025-03-01-preview or newer: migrate-responses apply --assume-responses azure",
     ),
     Rule(
         "MR024",
@@ -163,7 +163,7 @@ CLIENTS: tuple[Rule, ...] = (
         'client.chat.completions.create(model="deepseek-chat", messages=messages)',
         "",
         PROJECT,
-        step="if its server has /responses: --assume-responses HOST",
+        step="if its server has /responses: migrate-responses apply --assume-responses HOST",
     ),
     Rule(
         "MR026",

@@ -105,7 +105,7 @@ REQUESTS: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages, seed=7)",
         "client.responses.create(model=MODEL, input=messages, store=False)",
         "https://github.com/openai/openai-node/issues/1613",
-        step="drop it with --unsafe-fixes",
+        step="remove it, or let --unsafe-fixes drop it",
     ),
     Rule(
         "MR111",
@@ -116,7 +116,7 @@ REQUESTS: tuple[Rule, ...] = (
         "client.chat.completions.create(model=MODEL, messages=messages, frequency_penalty=0.5)",
         "client.responses.create(model=MODEL, input=messages, store=False)",
         CREATE,
-        step="drop it with --unsafe-fixes",
+        step="remove it, or let --unsafe-fixes drop it",
     ),
     Rule(
         "MR112",

@@ -116,6 +116,7 @@ def _site(site: SiteResult, identity: Identity) -> dict[str, Any]:
         "text": site.text,
         "verdict": site.verdict.value,
         "flow": site.flow,
+        "about": list(site.about),
         "reasons": [_diagnostic(reason) for reason in site.reasons],
     }
 

@@ -17,9 +17,9 @@ _VERDICTS = {
     Verdict.MIGRATED: ("can be migrated", "green"),
     Verdict.UNSAFE: ("held back; --unsafe-fixes would migrate it", "yellow"),
     Verdict.MANUAL: ("held back; a person must decide", "red"),
-    Verdict.LEFT: ("left: not the OpenAI SDK alone", "cyan"),
-    Verdict.SKIPPED: ("left out, as asked", "cyan"),
-    Verdict.DOUBLE: ("in a test; stays with the calls that it is about", "cyan"),
+    Verdict.LEFT: ("left alone: not the OpenAI SDK alone", "cyan"),
+    Verdict.SKIPPED: ("skipped, as asked", "cyan"),
+    Verdict.DOUBLE: ("in a test; goes with the calls that it is about", "cyan"),
 }
 _PARTS = (
     ("Client", Role.CLIENT),
@@ -36,11 +36,18 @@ def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
     """Write every flow that line ``line`` of ``path`` has to do with; False if there is none."""
     numbers = _flows_at(report, path, line)
     alone = [
-        site for site in report.outcome.sites if not site.flow and site.path == path and site.line == line
+        site
+        for site in report.outcome.sites
+        if not site.flow and not set(site.about).issubset(numbers or [0])
+        if (site.path, site.line) == (path, line)
     ]
-    for number in numbers:
+    for at, number in enumerate(numbers):
+        if at:
+            screen.line()
         _flow(screen, report, number, (path, line))
-    for site in alone:
+    for at, site in enumerate(alone):
+        if numbers or at:
+            screen.line()
         _calls(screen, [site])
         _told(screen, _HELD, site.reasons)
     return bool(numbers or alone)
@@ -74,11 +81,8 @@ def nearest(report: Report, path: str, line: int) -> list[int]:
 
 def _flows_at(report: Report, path: str, line: int) -> list[int]:
     """The flows with a call at the line, or else with any place there."""
-    calls = {
-        site.flow: None
-        for site in report.outcome.sites
-        if site.flow and site.path == path and site.line == line
-    }
+    here = [site for site in report.outcome.sites if (site.path, site.line) == (path, line)]
+    calls = dict.fromkeys(number for site in here for number in (site.flow, *site.about) if number)
     if calls:
         return list(calls)
     return [

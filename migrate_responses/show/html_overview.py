@@ -12,21 +12,22 @@ from migrate_responses.rules import rule
 from migrate_responses.secrets import masked
 from migrate_responses.show.formats import Report
 from migrate_responses.show.html_tags import Html, joined, tag
-from migrate_responses.show.summary import ASSUMPTIONS, HELD_BACK, in_tests, many
+from migrate_responses.show.summary import ASSUMPTIONS, in_tests, many
+from migrate_responses.show.words import HELD, STATES
 
 _MOST_FILES = 100  # to choose from; the others are a search away
 
 NOBODY = "(nobody)"
 """Stands for the owner of files without one; no owner in a CODEOWNERS is spelled like that."""
 
-OF_OPENAI = (Verdict.MIGRATED, *HELD_BACK)
-_LEGEND = {
-    Verdict.MIGRATED: ("can be migrated", "apply does it"),
-    Verdict.UNSAFE: ("with unsafe fixes", "behaviour may change"),
-    Verdict.MANUAL: ("held back", "a person has to decide"),
-    Verdict.LEFT: ("other SDKs", "left alone"),
-    Verdict.SKIPPED: ("skipped", "as the project asks"),
-    Verdict.DOUBLE: ("in tests", "mocks and routes"),
+OF_OPENAI = (Verdict.MIGRATED, *HELD)
+_MEANINGS = {
+    Verdict.MIGRATED: "apply does it",
+    Verdict.UNSAFE: "--unsafe-fixes migrates it",
+    Verdict.MANUAL: "a person has to decide",
+    Verdict.LEFT: "not OpenAI alone",
+    Verdict.SKIPPED: "as the project asks",
+    Verdict.DOUBLE: "mocks and routes, no calls",
 }
 
 
@@ -81,23 +82,25 @@ def progress(report: Report, moved: int) -> Html:
     """
     counts = Counter(site.verdict for site in report.outcome.sites)
     openai = sum(counts[verdict] for verdict in OF_OPENAI)
-    ready = counts[Verdict.MIGRATED]
+    ready, held = counts[Verdict.MIGRATED], sum(counts[verdict] for verdict in HELD)
     parts = {"moved": moved} | {
         verdict.value: counts[verdict] for verdict in Verdict if verdict is not Verdict.DOUBLE
     }
     legend = [_moved(moved) if moved else None]
-    legend += [_legend(verdict, counts[verdict]) for verdict in _LEGEND if counts[verdict]]
+    legend += [_legend(verdict, counts[verdict]) for verdict in STATES if counts[verdict]]
     if openai:
         lead = joined(
             (
                 tag("strong", f"{ready:,}", class_=None if ready else "none"),
                 f" of {many(openai, 'call')} can be migrated now",
+                f"; {held:,} {'is' if held == 1 else 'are'} held back" if held else "",
+                f", {counts[Verdict.UNSAFE]:,} of them for an unsafe fix" if counts[Verdict.UNSAFE] else "",
             )
         )
     else:
         lead = joined([f"No Chat Completions calls to OpenAI in {many(report.outcome.seen, 'Python file')}."])
     words = [f"{moved} on Responses"] if moved else []
-    words += [f"{counts[verdict]} {name}" for verdict, (name, _) in _LEGEND.items() if counts[verdict]]
+    words += [f"{counts[verdict]} {name}" for verdict, name in STATES.items() if counts[verdict]]
     return tag(
         "section",
         tag("p", lead, class_="lead"),
@@ -141,7 +144,7 @@ def filters(report: Report) -> Html:
     outcome = report.outcome
     owners = report.owners
     facets = [
-        _facet("verdict", "Verdict", outcome.sites, lambda site: [site.verdict.value], _verdict_name),
+        _facet("verdict", "State", outcome.sites, lambda site: [site.verdict.value], _verdict_name),
         _facet(
             "rule", "Reason", outcome.sites, lambda site: [reason.code for reason in site.reasons], _rule_name
         ),
@@ -161,8 +164,8 @@ def _moved(count: int) -> Html:
 
 
 def _legend(verdict: Verdict, count: int) -> Html:
-    name, meaning = _LEGEND[verdict]
-    inside = (tag("b", f"{count:,}"), " ", tag("span", name, class_="name"), " ", tag("small", meaning))
+    name = tag("span", STATES[verdict], class_="name")
+    inside = (tag("b", f"{count:,}"), " ", name, " ", tag("small", _MEANINGS[verdict]))
     return tag("li", tag("a", inside, href=f"#verdict={verdict.value}", class_=verdict.value))
 
 
@@ -182,10 +185,16 @@ def _steps(report: Report) -> Iterator[tuple[object, ...]]:
             calls = many(alone, "call")
             yield (
                 tag("a", calls, href=f"#rule={code}") if alone == count else calls,
-                f" may be free to move: they go to an endpoint {where}. If it serves /responses: ",
+                f" may be free to move: {'it goes' if alone == 1 else 'they go'} to an endpoint {where}."
+                " If it serves /responses: ",
                 command(f"--assume-responses {word}"),
             )
-    held = [site for site in sites if site.verdict is Verdict.MANUAL]
+    settled = [{code} for code, _, _ in ASSUMPTIONS]  # told of above
+    held = [
+        site
+        for site in sites
+        if site.verdict is Verdict.MANUAL and {reason.code for reason in site.reasons} not in settled
+    ]
     if held:
         codes = Counter(code for site in held for code in {reason.code for reason in site.reasons})
         links = (
@@ -196,8 +205,10 @@ def _steps(report: Report) -> Iterator[tuple[object, ...]]:
             )
             for at, (code, count) in enumerate(codes.most_common(3))
         )
-        yield f"Decide about {many(len(held), 'call')}. What holds most of them back: ", links, "."
-    if counts[Verdict.MIGRATED] + len(held) + counts[Verdict.UNSAFE]:
+        one = len(held) == 1
+        lead = "What holds it back" if one else "What holds most of them back"
+        yield f"Decide about {many(len(held), 'call')}. {lead}: ", links, "."
+    if sum(counts[verdict] for verdict in OF_OPENAI):
         yield "Keep new ones out, in CI: ", command("migrate-responses check --allow-todo")
 
 
@@ -239,7 +250,7 @@ def _facet(
 
 
 def _verdict_name(value: str) -> Html:
-    return tag("span", _LEGEND[Verdict(value)][0], class_=f"dot {value}")
+    return tag("span", STATES[Verdict(value)], class_=f"dot {value}")
 
 
 def _rule_name(code: str) -> Html:

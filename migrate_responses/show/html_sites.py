@@ -18,15 +18,8 @@ from migrate_responses.show.html_diff import FileDiff
 from migrate_responses.show.html_tags import Html, joined, prose, raw, tag
 from migrate_responses.show.identity import identified
 from migrate_responses.show.summary import many
+from migrate_responses.show.words import STATES
 
-BADGES = {
-    Verdict.MIGRATED: "ready",
-    Verdict.UNSAFE: "unsafe",
-    Verdict.MANUAL: "held back",
-    Verdict.LEFT: "other SDK",
-    Verdict.SKIPPED: "skipped",
-    Verdict.DOUBLE: "in tests",
-}
 _LONGEST = 160  # characters of a source line
 _MOST = 8  # other files, and other calls, to name for one call
 
@@ -126,7 +119,7 @@ class Sites:
             tag("span", _number(site), class_="line"),
             tag("span", tag("code", self._source(site)), self._scope(site), class_="what"),
             tag("span", " ".join(codes), class_="codes") if codes else None,
-            tag("span", BADGES[site.verdict], class_=f"badge {site.verdict.value}"),
+            tag("span", STATES[site.verdict], class_=f"badge {site.verdict.value}"),
         )
         return tag(
             "details",
@@ -183,13 +176,15 @@ class Sites:
         return tag("p", tag("b", "Applies"), " ", links, class_="applied")
 
     def _together(self, site: SiteResult) -> Html | None:
-        """The other calls of the flow."""
-        others = [other for other in self._flows.get(site.flow, ()) if other is not site]
+        """The other calls of the flow; those that a mock or a route is about."""
+        numbers = site.about or (site.flow,)
+        others = [other for number in numbers for other in self._flows.get(number, ()) if other is not site]
         if not others:
             return None
         links = [self._link(other, site.path) for other in others[:_MOST]]
         more = f" and {many(len(others) - _MOST, 'more call')}" if len(others) > _MOST else ""
-        return tag("p", "Moves together with ", _enumerated(links), more, ".", class_="together")
+        words = "Goes with the call at " if site.about else "Moves together with "
+        return tag("p", words, _enumerated(links), more, ".", class_="together")
 
     def _link(self, site: SiteResult, seen_from: str) -> Html:
         words = f"line {_number(site)}" if site.path == seen_from else f"{site.path}:{_number(site)}"
@@ -197,8 +192,11 @@ class Sites:
 
     def _parts(self, site: SiteResult) -> Iterator[str]:
         """``file:view,view`` for each file that shows the flow of ``site``, its own first."""
-        flow = self.report.flows.get(site.flow)
-        lines = _lines(flow) if flow else {}
+        lines: dict[str, set[int]] = {}
+        for number in site.about or (site.flow,):
+            if number in self.report.flows:
+                for path, found in _lines(self.report.flows[number]).items():
+                    lines.setdefault(path, set()).update(found)
         here = lines.pop(site.path, set())
         own = self._diffs.get(site.path)
         if own is not None:
@@ -265,7 +263,7 @@ def rule_link(code: str) -> Html:
 def tally(verdicts: Iterable[Verdict]) -> str:
     """``3 ready, 1 held back``."""
     counts = Counter(verdicts)
-    return ", ".join(f"{counts[verdict]:,} {BADGES[verdict]}" for verdict in Verdict if counts[verdict])
+    return ", ".join(f"{counts[verdict]:,} {STATES[verdict]}" for verdict in Verdict if counts[verdict])
 
 
 def embedded(value: object) -> Html:

@@ -12,14 +12,10 @@ from migrate_responses.show.html_overview import OF_OPENAI
 from migrate_responses.show.html_tags import Html, joined, raw, tag
 from migrate_responses.show.since import Entry, Since
 from migrate_responses.show.summary import many
+from migrate_responses.show.words import STATES
 
 _WIDTH, _HEIGHT = 640, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 16, 24, 28
-_WORDS = {
-    Verdict.MIGRATED: "can be migrated",
-    Verdict.UNSAFE: "with unsafe fixes",
-    Verdict.MANUAL: "held back",
-}
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ def _short(label: str) -> str:
 
 
 def _table(points: Sequence[Point]) -> Html:
-    heads = ("", *(_WORDS[verdict] for verdict in OF_OPENAI), "left", "on Responses")
+    heads = ("", *(STATES[verdict] for verdict in OF_OPENAI), "left", "on Responses")
     rows = (
         tag(
             "tr",

@@ -15,7 +15,7 @@ from migrate_responses.show.markup import code, link, plain, prose
 from migrate_responses.show.moved import responses_calls
 from migrate_responses.show.patch import line_counts
 from migrate_responses.show.summary import many
-from migrate_responses.show.words import HELD, advice, codes
+from migrate_responses.show.words import HELD, advice, codes, goes_with
 
 if TYPE_CHECKING:
     from migrate_responses.show.formats import Report
@@ -94,13 +94,13 @@ def _totals(report: Report) -> Iterator[str]:
     if not outcome.sites:
         yield f"No Chat Completions calls in {many(outcome.seen, 'Python file')}."
     rows = [
-        ("can be migrated", counts[Verdict.MIGRATED]),
+        ("ready", counts[Verdict.MIGRATED]),
         ("held back", held),
-        ("of these, migrated with `--unsafe-fixes`", counts[Verdict.UNSAFE]),
+        ("of these with an unsafe fix (`--unsafe-fixes`)", counts[Verdict.UNSAFE]),
         ("left alone: not a plain OpenAI client", counts[Verdict.LEFT]),
         ("skipped, as a comment or an option asks", counts[Verdict.SKIPPED]),
         ("on Responses already", moved),
-        ("not calls, but mocks and routes in tests", counts[Verdict.DOUBLE]),
+        ("in tests: no calls, but mocks and routes", counts[Verdict.DOUBLE]),
     ]
     lines = [f"| {what} | {count:,} |" for what, count in rows if count]
     if lines:
@@ -120,8 +120,11 @@ def _sections(report: Report) -> Iterator[_Section]:
     left = [site for site in outcome.sites if site.verdict in (Verdict.LEFT, Verdict.SKIPPED)]
     yield _Section("What is left alone", list(_by_reason(left, report)), folded=True)
     doubles = [site for site in outcome.sites if site.verdict is Verdict.DOUBLE]
-    title = "Mocks and routes in tests, which stay with their calls"
-    yield _Section(title, list(_by_reason(doubles, report, "place")), folded=True)
+    title = "Mocks and routes in tests, which go with their calls"
+    alone = [site for site in doubles if not site.reasons]
+    others = [site for site in doubles if site.reasons]
+    lines = [*_partners(alone, report), *_by_reason(others, report, "place")]
+    yield _Section(title, lines, folded=True)
     told = [(note.code, advice(note), note) for note in outcome.notes]
     yield _Section("Worth knowing", list(_grouped(told, "place", report)), folded=True)
 
@@ -129,6 +132,16 @@ def _sections(report: Report) -> Iterator[_Section]:
 def _by_reason(sites: Iterable[SiteResult], report: Report, noun: str = "call") -> Iterator[str]:
     """The calls under the first of their reasons."""
     return _grouped([(site.reasons[0].code, advice(site.reasons[0]), site) for site in sites], noun, report)
+
+
+def _partners(doubles: Iterable[SiteResult], report: Report) -> Iterator[str]:
+    """The mocks and routes under the calls that they go with."""
+    groups: dict[str, list[SiteResult | Diagnostic]] = {}
+    for site in doubles:
+        groups.setdefault(goes_with(site, report.flows), []).append(site)
+    for said, places in groups.items():
+        yield f"- {prose(said)}:"
+        yield from _by_file(places, report)
 
 
 _Told = tuple[str, str, SiteResult | Diagnostic]  # a code, what is said, and of what

@@ -7,8 +7,8 @@ from migrate_responses.session import Outcome
 from migrate_responses.show.screen import Screen
 from migrate_responses.show.since import Since
 from migrate_responses.show.summary import many
+from migrate_responses.show.words import STATES, codes
 
-_WORDS = {Verdict.MIGRATED: "ready", Verdict.DOUBLE: "in test"}  # nothing has been written yet
 _STYLES = {
     Verdict.MIGRATED: "green",
     Verdict.UNSAFE: "yellow",
@@ -23,14 +23,17 @@ def as_table(screen: Screen, result: Outcome) -> None:
     """Every site on a line, file by file."""
     path = None
     width = max((len(site.spot) for site in result.sites), default=0)
+    room = max((len(STATES[site.verdict]) for site in result.sites), default=0)
     for site in sorted(result.sites, key=lambda site: (site.path, site.line, site.column)):
         if site.path != path:
             path = site.path
             screen.line((path, "bold"))
-        codes = " ".join(dict.fromkeys(reason.code for reason in site.reasons))
-        verdict = (f"{_WORDS.get(site.verdict, site.verdict.value):8}", _STYLES[site.verdict])
+        verdict = (f"{STATES[site.verdict]:{room}}", _STYLES[site.verdict])
         screen.line(
-            f"  {site.spot:>{max(width, 8)}}  ", verdict, f"  {site.text}{'  ' if codes else ''}{codes}"
+            f"  {site.spot:>{max(width, 8)}}  ",
+            verdict,
+            "  ",
+            f"{site.text}  {' '.join(codes(site))}".rstrip(),
         )
 
 

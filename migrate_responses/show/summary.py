@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
-from migrate_responses.results import Diagnostic, Level, SiteResult, Verdict
+from migrate_responses.results import Diagnostic, FlowResult, Level, SiteResult, Verdict
 from migrate_responses.session import Outcome
 from migrate_responses.show.screen import Screen
+from migrate_responses.show.words import HELD, STATES, argument, goes_with, partners, spots
 
-HELD_BACK = (Verdict.UNSAFE, Verdict.MANUAL)
 ASSUMPTIONS = (
     ("MR021", "dynamic", "whose base URL is known only at run time"),
     ("MR023", "azure", "on Azure with an API version known only at run time"),
@@ -19,6 +20,7 @@ ASSUMPTIONS = (
 
 _STYLES = {Level.SAFE: "green", Level.UNSAFE: "yellow", Level.MANUAL: "red", Level.NOTE: "cyan"}
 _MOST_ALIKE = 10
+_MOST_NAMES = 3
 _ASIDE = 34  # columns of a command; a longer one has its purpose on the next line
 
 
@@ -43,13 +45,19 @@ def failures(screen: Screen, found: Iterable[Diagnostic]) -> None:
             screen.line(f"{many(count - _MOST_ALIKE, 'more file')}: ", (code, "red"), f" {message}", hang=4)
 
 
-def sites(screen: Screen, found: Iterable[SiteResult], untold: Container[str] = ()) -> None:
-    """One line for each reason, and for each site without one: that is ready to be migrated.
+def sites(
+    screen: Screen,
+    found: Iterable[SiteResult],
+    flows: Iterable[FlowResult],
+    untold: Container[str] = (),
+) -> None:
+    """One line for each reason, and for each site without one.
 
     A reason that holds back several calls is told once, and the calls with the first of their reasons.
     ``untold`` are files whose TODO comments do not say so yet.
     """
     found = list(found)
+    by_number = {flow.number: flow for flow in flows}
     behind: dict[Diagnostic, list[SiteResult]] = {}
     for site in found:
         for reason in site.reasons:
@@ -63,22 +71,25 @@ def sites(screen: Screen, found: Iterable[SiteResult], untold: Container[str] = 
             if reason.level is Level.UNSAFE and all(one.verdict is Verdict.MANUAL for one in held):
                 reason = replace(reason, next_step="")  # --unsafe-fixes would not be enough
             aside = "" if held == last else _together(held)
+            if reason.code == "MR907":  # it is told where the call is, and names the place
+                told = f"{reason.place} would have to change too, and was not named"
+                first = held[0]
+                reason = replace(reason, path=first.path, line=first.line, column=first.column, message=told)
+                reason = replace(reason, cell=first.cell)
             if any(site.path in untold for site in held):
                 aside += "; its TODO is missing or out of date, and `migrate-responses apply` mends it"
             finding(screen, reason, aside)
             last = held
-        if not site.reasons:
-            screen.line((site.place, "bold"), ": ", ("can be migrated", "green"), f": {site.text}", hang=4)
+        if site.reasons:
+            continue
+        state, more = ("can be migrated", "green"), f": {site.text}"
+        if site.verdict is Verdict.DOUBLE:
+            state, more = (STATES[site.verdict], "cyan"), f", {goes_with(site, by_number)}"
+        screen.line((site.place, "bold"), ": ", state, more, hang=4)
 
 
 def _together(held: Sequence[SiteResult]) -> str:
-    if len(held) == 1:
-        return ""
-    by_path: dict[str, list[str]] = {}
-    for site in held:
-        by_path.setdefault(site.path, []).append(str(site.line))
-    places = "; ".join(f"{path}:{','.join(lines)}" for path, lines in by_path.items())
-    return f" (with {len(held)} calls: {places})"
+    return f" (holds back {len(held)} calls: {spots(held)})" if len(held) > 1 else ""
 
 
 def headings(result: Outcome) -> dict[str, str]:
@@ -87,7 +98,7 @@ def headings(result: Outcome) -> dict[str, str]:
         (Verdict.MIGRATED, "ready"),
         (Verdict.UNSAFE, "held back"),
         (Verdict.MANUAL, "held back"),
-        (Verdict.DOUBLE, "in tests"),
+        (Verdict.DOUBLE, "in a test"),
     )
     counts: dict[str, Counter[str]] = {}
     for site in result.sites:
@@ -113,7 +124,7 @@ def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
     screen.line((head, "bold"), f" ({_read(result)})", hang=2)
     groups = (
         ("migrated" if done else "ready to migrate", (Verdict.MIGRATED,), "green"),
-        ("held back", HELD_BACK, "yellow"),
+        ("held back", HELD, "yellow"),
         ("left alone", (Verdict.LEFT,), "cyan"),
         ("skipped", (Verdict.SKIPPED,), "cyan"),
     )
@@ -123,9 +134,28 @@ def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
             _accepted(screen, result, done)
     doubles = [site for site in result.sites if site.verdict is Verdict.DOUBLE]
     if doubles:
-        stay = ", which stay with their calls" if len(doubles) > 1 else ", which stays with its calls"
-        screen.line("  ", (f"{len(doubles):4} {in_tests(len(doubles))}", "cyan"), stay, hang=7)
+        _doubles(screen, doubles, result, {site.path for site in calls})
     _failed(screen, result)
+
+
+def _doubles(screen: Screen, doubles: Sequence[SiteResult], result: Outcome, told: Container[str]) -> None:
+    """Mocks and routes; the calls they go with are named if none is in a file that is ``told``."""
+    flows = {flow.number: flow for flow in result.flows}
+    places = [place for site in doubles for place in partners(site, flows)]
+    label = f"in {'a test' if len(doubles) == 1 else 'tests'}"
+    note = ": mocks and routes, which go with their calls"
+    if len(doubles) == 1:
+        note = ": a mock or a route, which goes with its calls"
+    if places and not any(place.path in told for place in places):
+        note += f" in {_listed(place.path for place in places)}"
+    screen.line("  ", (f"{len(doubles):4} {label}", "cyan"), note, hang=7)
+    _codes(screen, doubles)
+
+
+def _listed(paths: Iterable[str]) -> str:
+    names = list(dict.fromkeys(paths))
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _nothing(screen: Screen, result: Outcome) -> None:
@@ -138,11 +168,23 @@ def _nothing(screen: Screen, result: Outcome) -> None:
 
 
 def _failed(screen: Screen, result: Outcome) -> None:
-    codes = dict.fromkeys(error.code for error in result.errors)
-    files = len({error.path for error in result.errors})
-    if files:
-        text = f"{files:4} {'file' if files == 1 else 'files'} could not be processed"
-        screen.line("  ", (text, "red"), f" ({', '.join(codes)}, see above)", hang=7)
+    for what, refused in (("could not be processed", False), ("not to be overwritten", True)):
+        errors = [error for error in result.errors if (error.code == "MR906") is refused]
+        files = len({error.path for error in errors})
+        if files:
+            codes = dict.fromkeys(error.code for error in errors)
+            text = f"{files:4} {'file' if files == 1 else 'files'} {what}"
+            screen.line("  ", (text, "red"), f" ({', '.join(codes)}, see above)", hang=7)
+
+
+def blamed(refused: Sequence[Diagnostic]) -> str:
+    """The files that git could not give back, and what to do about them."""
+    paths = list(dict.fromkeys(error.path for error in refused))
+    steps = list(dict.fromkeys(error.next_step for error in refused))
+    step = steps[0] if len(steps) == 1 else "see above"
+    if step.startswith("add it to git") and len(paths) <= _MOST_NAMES:
+        step = f"{shlex.join(['git', 'add', *map(argument, paths)])}, or use --allow-dirty"
+    return f"{_listed(paths)} ({step})"
 
 
 def _group(screen: Screen, label: str, group: Sequence[SiteResult], style: str) -> None:
@@ -155,9 +197,14 @@ def _group(screen: Screen, label: str, group: Sequence[SiteResult], style: str) 
     if len(group) == 1 and several:
         note = ", for these reasons:"
     screen.line("  ", (f"{len(group):4} {label}", style), note, hang=7)
+    _codes(screen, group)
+
+
+def _codes(screen: Screen, group: Sequence[SiteResult]) -> None:
+    codes = Counter(code for site in group for code in {reason.code for reason in site.reasons})
     levels = {reason.code: reason.level for site in group for reason in site.reasons}
     for code, count in sorted(codes.items(), key=lambda item: (-item[1], item[0])):
-        screen.line("       ", f"{count:4} ", (code, _STYLES[levels[code]]), f" {_title(code)}", hang=18)
+        screen.line("       ", f"{count:4} ", (code, _STYLES[levels[code]]), f" {title(code)}", hang=18)
 
 
 def _accepted(screen: Screen, result: Outcome, done: bool) -> None:
@@ -166,7 +213,7 @@ def _accepted(screen: Screen, result: Outcome, done: bool) -> None:
     if not taken:
         return
     codes = Counter(note.code for note in taken)
-    said = ", ".join(f"{count} {code} {_title(code)}" for code, count in sorted(codes.items()))
+    said = ", ".join(f"{count} {code} {title(code)}" for code, count in sorted(codes.items()))
     when = "to look at now" if done else "to look at"
     screen.line("       ", (f"{many(len(taken), 'place')} {when}", "yellow"), f" (-v): {said}", hang=12)
 
@@ -185,7 +232,7 @@ def following(screen: Screen, commands: Sequence[tuple[str, str]]) -> None:
             screen.line("        ", purpose, hang=8)
 
 
-def _title(code: str) -> str:
+def title(code: str) -> str:
     from migrate_responses.rules import rule  # all their texts: only where one is needed
 
     try:
@@ -199,8 +246,8 @@ def _read(result: Outcome) -> str:
 
 
 def in_tests(count: int) -> str:
-    """What is no call and is told of beside them."""
-    return "mock or route in a test" if count == 1 else "mocks and routes in tests"
+    """What is no call and is told of beside them: mocks, routes."""
+    return "place in a test" if count == 1 else "places in tests"
 
 
 def many(count: int, noun: str) -> str:

@@ -28,7 +28,24 @@ const files = all(".file").map((element) => {
   }));
   return file;
 });
-const total = files.reduce((sum, file) => sum + file.sites.length, 0);
+const total = { calls: 0, doubles: 0 };
+for (const file of files) {
+  for (const site of file.sites) total[kind(site)] += 1;
+}
+
+/* Mocks and routes in tests are in the list, and are no calls. */
+function kind(site) {
+  return site.verdict[0] === "double" ? "doubles" : "calls";
+}
+
+/* "2 of 5 calls, 4 places in tests" */
+function told(shown) {
+  const names = { calls: ["call", "calls"], doubles: ["place in a test", "places in tests"] };
+  return Object.keys(names).filter((name) => total[name] || (name === "calls" && !total.doubles)).map((name) => {
+    const some = shown[name] !== total[name] ? `${shown[name].toLocaleString("en")} of ` : "";
+    return `${some}${total[name].toLocaleString("en")} ${names[name][total[name] === 1 ? 0 : 1]}`;
+  }).join(", ");
+}
 
 const choices = all(".filters input").map((input) => {
   const label = input.closest("label");
@@ -66,7 +83,7 @@ function isShownBare(file, wanted) {
 
 function applyFilters() {
   const wanted = words(chosen.text.toLowerCase());
-  let shown = 0;
+  const shown = { calls: 0, doubles: 0 };
   for (const choice of choices) choice.number = 0;
   for (const file of files) {
     let here = 0;
@@ -76,9 +93,9 @@ function applyFilters() {
       if (counts) countSite(site, refused);
       site.row.hidden = !counts || refused.length > 0;
       here += !site.row.hidden;
+      shown[kind(site)] += !site.row.hidden;
     }
     file.element.hidden = !here && !isShownBare(file, wanted);
-    shown += here;
   }
   showState(shown);
 }
@@ -90,9 +107,7 @@ function showState(shown) {
     choice.label.classList.toggle("empty", !choice.number && !choice.input.checked);
   }
   for (const fieldset of all("[data-facet]")) showMore(fieldset);
-  const some = shown !== total;
-  one("#status").textContent =
-    `${shown.toLocaleString("en")}${some ? ` of ${total.toLocaleString("en")}` : ""} call${total === 1 ? "" : "s"}`;
+  one("#status").textContent = told(shown);
   one("#nothing").hidden = files.some((file) => !file.element.hidden);
   if (document.activeElement !== search) search.value = chosen.text;
   const list = one("#chosen");
