@@ -23,8 +23,9 @@ from .decide.plan import Edit, Plan, Reason
 from .documents.names import inert_lines
 from .inventory import Inventory
 from .know.crowds import calls_in_crowds
+from .know.index import module_name
 from .know.kinds import Site
-from .know.modules import Module, module_name, scan
+from .know.modules import Module, scan
 from .know.project import Project
 from .parsing import understood
 from .places import Places, too_much, unwritten

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import libcst as cst
 
+from migrate_responses.know.index import module_name
 from migrate_responses.know.kinds import (
     Bound,
     Class,
@@ -18,7 +19,7 @@ from migrate_responses.know.kinds import (
     Typed,
     Value,
 )
-from migrate_responses.know.modules import Module, module_name, scan
+from migrate_responses.know.modules import Module, scan
 from migrate_responses.know.project import Project
 
 

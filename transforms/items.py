@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..know.heap import is_text
 from ..know.kinds import Const, DictValue
+from ..know.operators import is_text
 from .built_up import annotate_list, build_up, is_built_up
 from .call_lists import is_empty
 from .context import WRITES, Context, is_none

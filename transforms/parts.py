@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from ..know.heap import is_text
 from ..know.kinds import Const, DictValue, External, Instance, Place, SeqValue, Shape, Site, Unknown, Value
 from ..know.modules import Module
+from ..know.operators import is_text
 from . import part_reads
 from .context import WRITES, Context, constants, key_node
 from .listing import append

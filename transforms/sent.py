@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 import libcst as cst
 
 from ..know.graph import Var
-from ..know.heap import is_text
 from ..know.kinds import (
     DictValue,
     Kind,
@@ -19,6 +18,7 @@ from ..know.kinds import (
     Value,
 )
 from ..know.modules import Module
+from ..know.operators import is_text
 from .context import WRITES, Context, constants
 from .uncalled import is_ever_made
 

@@ -66,7 +66,7 @@ class Builder(Statements):
         build = _STATEMENTS.get(type(node))
         if build is not None:
             return build(self, node)
-        self._opaque(node)
+        self.opaque(node)
         return True
 
     def _suite(self, node: cst.BaseSuite) -> bool:
@@ -83,7 +83,7 @@ class Builder(Statements):
         self._defaults(node.params, function)
         if node.returns is not None:
             self.annotation(node.returns.annotation)
-        decorated = self._new(function)
+        decorated = self.new(function)
         for decorator in reversed(node.decorators):
             var = self.expression(decorator.decorator)
             function.decorators.append(var)
@@ -102,7 +102,7 @@ class Builder(Statements):
         for base in node.bases:
             self.project.add_base(cls, self.expression(base.value))
         self._class_keywords(node, cls)
-        decorated = self._new(cls)
+        decorated = self.new(cls)
         for decorator in reversed(node.decorators):
             self.project.decorate_class(
                 self.expression(decorator.decorator), decorated, decorator, self.module
@@ -179,7 +179,7 @@ class Builder(Statements):
 
     def _type_alias(self, node: cst.TypeAlias) -> bool:
         self.expression(node.value)
-        self.bind(node.name.value, self._new(Alias(node.value, self.module)))
+        self.bind(node.name.value, self.new(Alias(node.value, self.module)))
         return True
 
     def _loop(self, node: cst.For | cst.While, head: Callable[[], None]) -> bool:

@@ -12,7 +12,6 @@ from . import models
 from .binding import Row
 from .flags import Settled, flags_of, handed_on
 from .graph import MANY, Var
-from .heap import is_text
 from .kinds import (
     DUMPS,
     JSON_DUMPS,
@@ -39,6 +38,7 @@ from .kinds import (
     Unknown,
     Value,
 )
+from .operators import is_text
 from .streamed import Streamed
 
 

@@ -11,8 +11,9 @@ import libcst as cst
 
 from . import modules as syntax
 from .declared import Gate, can_be_client
-from .foreign import Foreign
+from .decorators import Decorators
 from .graph import Var
+from .index import Index
 from .kinds import (
     Class,
     Client,
@@ -25,7 +26,7 @@ from .kinds import (
     Unknown,
     Value,
 )
-from .modules import Index, Module
+from .modules import Module
 from .narrowing import AN_EXCEPTION
 from .testing import find_helpers
 
@@ -37,7 +38,7 @@ _NAMED = re.compile(r"[\"']([A-Za-z_][\w.]*)[.:]\w+[\"']")
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
-class Definitions(Foreign):
+class Definitions(Decorators):
     """What the names of a project stand for, besides values."""
 
     def __init__(self, modules: Sequence[Module]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, TypeGuard
 
@@ -26,36 +26,22 @@ from .kinds import (
     Value,
 )
 from .narrowing import narrow, under
-from .scoping import Names
+from .targets import Targets
 
 
-class Expressions(Names):
+class Expressions(Targets):
     """Builds the constraints of the expressions of one module."""
 
     def expression(self, node: cst.BaseExpression) -> Var:
         """The variable of ``node``; builds what is below it."""
         build = _BUILDERS.get(type(node))
-        var = build(self, node) if build else self._opaque(node)
+        var = build(self, node) if build else self.opaque(node)
         self.project.vars[node] = var
         return var
 
-    def _new(self, *values: Value) -> Var:
-        var = Var()
-        if values:
-            self.solver.add(var, values)
-        return var
-
-    def _opaque(self, node: cst.CSTNode) -> Var:
-        for child in syntax.children(node):
-            if isinstance(child, cst.BaseExpression):
-                self.expression(child)
-            else:
-                self._opaque(child)
-        return Var()
-
     def _name(self, node: cst.Name) -> Var:
         if node.value in _CONSTANTS:
-            return self._new(Const(_CONSTANTS[node.value], node))
+            return self.new(Const(_CONSTANTS[node.value], node))
         return self.guarded(self.load(node.value))
 
     def _attribute(self, node: cst.Attribute) -> Var:
@@ -72,7 +58,7 @@ class Expressions(Names):
             if isinstance(element.slice, cst.Index):
                 index = self.expression(element.slice.value)
             else:
-                self._opaque(element.slice)
+                self.opaque(element.slice)
         self.solver.watch(base, lambda value: self.project.subscript(value, node, self.module, index, var))
         return var
 
@@ -98,12 +84,12 @@ class Expressions(Names):
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString | cst.FormattedString) -> Var:
         value = None if isinstance(node, cst.FormattedString) else node.evaluated_value
         if value is None:
-            self._opaque(node)
-            return self._new(Typed("str", node))
-        return self._new(Const(value, node))
+            self.opaque(node)
+            return self.new(Typed("str", node))
+        return self.new(Const(value, node))
 
     def _number(self, node: cst.Integer | cst.Float) -> Var:
-        return self._new(Const(node.evaluated_value, node))
+        return self.new(Const(node.evaluated_value, node))
 
     def _sequence(self, node: cst.List | cst.Tuple | cst.Set) -> Var:
         kind = type(node).__name__.lower()
@@ -118,7 +104,7 @@ class Expressions(Names):
                 if not value.derived:
                     value.items[position] = var
             value.places.append(Place("literal", element, self.module, var))
-        return self._new(value)
+        return self.new(value)
 
     def _dict(self, node: cst.Dict) -> Var:
         value = self.project.new_dict(node, self.module)
@@ -131,7 +117,7 @@ class Expressions(Names):
                 self.project.entry(value, self.expression(element.key), element, "literal", var, self.module)
                 if isinstance(element.key, cst.SimpleString) and element.key.evaluated_value == "stream":
                     self.project.flag_keys[node] = self.flag_key(element.value)
-        return self._new(value)
+        return self.new(value)
 
     def _comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp) -> Var:
         outer = dict(self.env)
@@ -143,7 +129,7 @@ class Expressions(Names):
         self.solver.flow(element, value.element)
         value.places.append(Place("comprehension", node, self.module, element))
         self.env = outer
-        return self._new(value)
+        return self.new(value)
 
     def _dict_comprehension(self, node: cst.DictComp) -> Var:
         outer = dict(self.env)
@@ -157,7 +143,7 @@ class Expressions(Names):
         else:
             self.project.entry(value, key, node, "literal", var, self.module)
         self.env = outer
-        return self._new(value)
+        return self.new(value)
 
     def _comp_for(self, node: cst.CompFor) -> None:
         self.assign(node.target, self.iterate(self.expression(node.iter)))
@@ -167,17 +153,11 @@ class Expressions(Names):
         if node.inner_for_in is not None:
             self._comp_for(node.inner_for_in)
 
-    def iterate(self, source: Var) -> Var:
-        """What a loop over ``source`` yields."""
-        var = Var()
-        self.project.spread(source, var)
-        return var
-
     def _lambda(self, node: cst.Lambda) -> Var:
         function = self.project.define(node, self.module, "lambda", None)
         self._defaults(node.params, function)
         self.enter(function, lambda: self._lambda_body(node, function))
-        return self._new(function)
+        return self.new(function)
 
     def _lambda_body(self, node: cst.Lambda, function: Function) -> None:
         self.solver.flow(self.expression(node.body), function.result)
@@ -220,7 +200,7 @@ class Expressions(Names):
         annotation = param.annotation.annotation
         if not isinstance(annotation, cst.Name) or annotation.value != "str":
             return self.project.declare(self.module, annotation, var)
-        narrowed = self._new(Typed("str", param))
+        narrowed = self.new(Typed("str", param))
         certain = (Const, Shape, SeqValue, DictValue)
         self.solver.flow_if(var, narrowed, lambda value: isinstance(value, certain))
         return narrowed
@@ -272,12 +252,12 @@ class Expressions(Names):
                 self.expression(target.comparator)
             if len(node.comparisons) == 1 and isinstance(node.comparisons[0].operator, (cst.In, cst.NotIn)):
                 self._membership(node)
-            return self._new(Typed("bool"))
+            return self.new(Typed("bool"))
         inner = self.expression(node.expression)
         if isinstance(node.operator, cst.Not):
-            return self._new(Typed("bool"))
+            return self.new(Typed("bool"))
         if isinstance(node.operator, cst.Minus) and isinstance(node.expression, (cst.Integer, cst.Float)):
-            return self._new(Const(-node.expression.evaluated_value, node))
+            return self.new(Const(-node.expression.evaluated_value, node))
         return inner
 
     def _membership(self, node: cst.Comparison) -> None:
@@ -319,62 +299,6 @@ class Expressions(Names):
             self.solver.flow(var, function.yields.element)
             return self.project.sent.setdefault(function.yields, Var())
         return Var()
-
-    # -- targets -------------------------------------------------------------------------
-
-    def assign(self, target: cst.BaseExpression, value: Var) -> None:
-        """``target = value``."""
-        match target:
-            case cst.Name(value=name):
-                self.project.vars[target] = value
-                self.bind(name, value)
-            case cst.Attribute():
-                base = self.expression(target.value)
-                self.solver.watch(base, lambda owner: self.project.store_attribute(owner, target, value))
-            case cst.Subscript():
-                self._store_subscript(target, value)
-            case cst.Tuple(elements=elements) | cst.List(elements=elements):
-                self._unpack(elements, value)
-            case cst.StarredElement():
-                self.assign(target.value, value)
-            case _:
-                self.expression(target)
-
-    def _store_subscript(self, target: cst.Subscript, value: Var) -> None:
-        base = self.expression(target.value)
-        match target.slice:
-            case [cst.SubscriptElement(slice=cst.Slice() as section)]:
-                self._opaque(section)
-                self.solver.watch(base, lambda owner: self.project.splice(owner, value))
-            case [cst.SubscriptElement(slice=cst.Index(value=index))]:
-                key, source = self.expression(index), self.pours.get(target)
-
-                def store(owner: Value) -> None:
-                    if source is not None and isinstance(owner, DictValue):
-                        self.project.merge(owner, source)
-                    else:
-                        self.project.store_item(owner, key, target, value, self.module)
-
-                self.solver.watch(base, store)
-            case several:  # of an array
-                for element in several:
-                    self._opaque(element.slice)
-
-    def _unpack(self, elements: Sequence[cst.BaseElement], value: Var) -> None:
-        starred = any(isinstance(element, cst.StarredElement) for element in elements)
-        for position, element in enumerate(elements):
-            part = Var()
-            index = None if starred else position
-
-            def take(source: Value, index: int | None = index, part: Var = part) -> None:
-                self.project.element_at(source, index, part)
-
-            self.solver.watch(value, take)
-            if isinstance(element, cst.StarredElement):
-                rest = SeqValue(element, self.module, "list", part)
-                self.assign(element.value, self._new(rest))
-            else:
-                self.assign(element.value, part)
 
 
 def _goes_on(left: cst.BaseExpression, node: cst.BooleanOperation) -> TypeGuard[cst.BooleanOperation]:

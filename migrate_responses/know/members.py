@@ -9,7 +9,6 @@ import libcst as cst
 
 from . import models, others
 from .graph import MANY, Var
-from .heap import Heap, is_text
 from .kinds import (
     DUMPS,
     JSON_DUMPS,
@@ -36,11 +35,12 @@ from .kinds import (
     Value,
 )
 from .modules import Module
+from .operators import Operators, is_text
 
 _LONGEST_PATH = 160  # an External path: beyond it the value is just something external
 
 
-class Members(Heap):
+class Members(Operators):
     """Attribute semantics."""
 
     def __init__(self) -> None:

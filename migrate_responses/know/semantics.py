@@ -9,7 +9,6 @@ import libcst as cst
 
 from . import models
 from .graph import MANY, Var
-from .heap import is_text
 from .kinds import (
     ELEMENTS,
     SHAPES,
@@ -29,6 +28,7 @@ from .kinds import (
 )
 from .members import Members
 from .modules import Module, walk
+from .operators import is_text
 from .testing import in_tests
 
 _TYPES = ("typing.", "typing_extensions.")
