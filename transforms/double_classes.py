@@ -7,13 +7,11 @@ show in this plain way is left, and the net of :mod:`.double_leftovers` holds th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import libcst as cst
 
 from ..decide.plan import Apply
 from ..know import modules as syntax
-from ..know.kinds import Class, Const, External, Kind, Value
+from ..know.kinds import Const, Kind
 from ..know.modules import Module
 from . import double_selves
 from .context import Context
@@ -22,10 +20,7 @@ from .double_fields import (
     assigned,
     classes_of,
     is_dataclass,
-    is_plain,
-    lines_of,
     makes_answer,
-    method_of,
     only_argument,
     put,
     reassigned,
@@ -34,22 +29,12 @@ from .double_fields import (
     text_parameter,
     with_output,
 )
-from .double_forms import NAMESPACE, Keywords, keywords_of
+from .double_objects import Field, Objects
 from .double_shapes import Shapes
-from .snippets import fill, spells_none
+from .snippets import spells_none
 
 _FIELDS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
 _ANSWER = frozenset({"content"}) | DROPPED
-_LIBRARIES = ("types.SimpleNamespace", "unittest.mock.", "mock.", "pytest_mock.")
-
-
-@dataclass(frozen=True)
-class Field:
-    """Where a class sets a field, and to what; no value: a field of a dataclass, given by who makes one."""
-
-    node: cst.CSTNode
-    value: cst.BaseExpression | None
-    function: cst.FunctionDef | None
 
 
 class Fakes:
@@ -60,21 +45,17 @@ class Fakes:
         self.module = module
         self.shapes = shapes
         self.known = shapes.known
-        self.inlined: set[cst.ClassDef] = set()
         self.consumed: set[cst.CSTNode] = set()  # expressions that are written anew
-        self._called: dict[str, list[Value]] = {}  # what is called, as written: copies are not in the graph
-        for call in module.of(cst.Call):
-            values = context.project.values(call.func)
-            self._called.setdefault(module.tree.code_for_node(call.func), []).extend(values)
+        self.objects = Objects(context, module, shapes)
 
     def plan(self) -> None:
         steps: set[cst.ClassDef] = set()  # what stands for `beta`, which is gone
         for node in self.module.of(cst.ClassDef):
-            fields = self._fields(node)
+            fields = self.objects.fields(node)
             if "beta" in fields and "chat" not in fields and (step := self._beta(fields["beta"])) is not None:
                 steps.add(step)
         for node in self.module.of(cst.ClassDef):
-            fields = self._fields(node)
+            fields = self.objects.fields(node)
             if "choices" in fields and fields.keys() <= _FIELDS:
                 self._response(node, fields["choices"])
             if "chat" in fields and node not in steps:
@@ -89,114 +70,14 @@ class Fakes:
     def _edit(self, node: cst.CSTNode, apply: Apply) -> None:
         self.shapes.edit(node, apply)
 
-    # -- what classes hold ---------------------------------------------------------------
-
-    def _fields(self, node: cst.ClassDef) -> dict[str, Field]:
-        found: dict[str, Field] = {}
-        for small in lines_of(node.body):
-            match small:
-                case cst.AnnAssign(target=cst.Name(value=name), value=value):
-                    found[name] = Field(small, value, None)
-                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
-                    found[name] = Field(small, value, None)
-                case _:
-                    continue
-        init = method_of(node, "__init__")
-        for small in lines_of(init.body) if init is not None else ():
-            match small:
-                case cst.Assign(
-                    targets=[
-                        cst.AssignTarget(
-                            target=cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name))
-                        )
-                    ],
-                    value=value,
-                ):
-                    found[name] = Field(small, value, init)
-                case cst.AnnAssign(
-                    target=cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)),
-                    value=cst.BaseExpression() as value,
-                ):
-                    found[name] = Field(small, value, init)
-                case _:
-                    continue
-        return found
-
-    def _own(self, node: cst.BaseExpression) -> cst.ClassDef | None:
-        """The class of this file that ``node`` makes an instance of."""
-        if isinstance(node, cst.Call):
-            for value in self._values(node):
-                if isinstance(value, Class) and value.module is self.module:
-                    return value.node
-        return None
-
-    def _is_namespace(self, node: cst.Call) -> bool:
-        return all(arg.keyword is not None for arg in node.args) and any(
-            isinstance(value, External) and value.path.startswith(_LIBRARIES) for value in self._values(node)
-        )
-
-    def _values(self, node: cst.Call) -> list[Value]:
-        return self._called.get(self.module.tree.code_for_node(node.func), [])
-
-    def _opened(self, node: cst.BaseExpression) -> Keywords | None:
-        """The fields of the object that ``node`` makes, in terms of what stands there."""
-        if not isinstance(node, cst.Call):
-            return None
-        own = self._own(node)
-        if self.shapes.maker(node) == NAMESPACE:
-            return keywords_of(node)
-        if own is None:
-            if not self._is_namespace(node):
-                return None
-            return {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
-        given = self._given(own, node)
-        if given is None or (own.bases and method_of(own, "__init__") is None and not is_dataclass(own)):
-            return None
-        found: Keywords = {}
-        fields = self._fields(own)
-        if not is_plain(own, {field.node for field in fields.values()}):
-            return None
-        for name, field in fields.items():
-            value = field.value
-            if field.function is None:
-                value = given.get(name, value)
-            elif value is not None:
-                value = fill(value, given)
-            if value is None:
-                return None
-            found[name] = value
-        self.inlined.add(own)
-        return found
-
-    def _given(self, own: cst.ClassDef, call: cst.Call) -> Keywords | None:
-        """The arguments of a call of ``own`` by parameter, defaults included."""
-        init = method_of(own, "__init__")
-        names: list[str] = []
-        found: Keywords = {}
-        if init is not None:
-            if init.params.star_kwarg is not None or isinstance(init.params.star_arg, cst.Param):
-                return None
-            for parameter in syntax.parameters(init.params)[1:]:
-                names.append(parameter.name.value)
-                if parameter.default is not None:
-                    found[parameter.name.value] = parameter.default
-        elif is_dataclass(own):
-            names = list(self._fields(own))
-        for number, arg in enumerate(call.args):
-            name = arg.keyword.value if arg.keyword is not None else None
-            if arg.star or (name is None and number >= len(names)):
-                return None
-            found[name or names[number]] = arg.value
-        return found
-
     # -- answers -------------------------------------------------------------------------
 
     def _content(self, choices: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
         """The field for the text, or for what was parsed, in ``[FakeChoice(...)]``; and what it is set to."""
-        choice = self._opened(only(choices) or choices)
+        choice = self.objects.opened(only(choices) or choices)
         if choice is None or "message" not in choice:
             return None
-        message = self._opened(choice["message"])
+        message = self.objects.opened(choice["message"])
         if message is None:
             return None
         fields = {**choice, **message}
@@ -249,8 +130,8 @@ class Fakes:
         if name != "choices" or self._is_used_elsewhere(node):
             return
         for call in self.module.of(cst.Call):
-            if self._own(call) is node:
-                given = self._given(node, call)
+            if self.objects.own(call) is node:
+                given = self.objects.given(node, call)
                 arg = next(
                     (arg for arg in call.args if given is not None and arg.value is given.get(name)), None
                 )
@@ -304,7 +185,7 @@ class Fakes:
             self._edit(attr, new_name(new))
             if field.function is None:
                 for call in self.module.of(cst.Call):
-                    for arg in call.args if self._own(call) is node else ():
+                    for arg in call.args if self.objects.own(call) is node else ():
                         if arg.keyword is not None and arg.keyword.value == name:
                             self._edit(arg.keyword, new_name(new))
 
@@ -323,9 +204,9 @@ class Fakes:
             self._edit(its_line(self.module, inner.node), lambda o, u: cst.RemovalSentinel.REMOVE)
             new: cst.BaseExpression = field.value
         else:
-            opened = self._opened(field.value)
+            opened = self.objects.opened(field.value)
             if opened is not None and opened.keys() == {"completions"}:
-                if self._own(field.value) is None:
+                if self.objects.own(field.value) is None:
                     assert isinstance(field.value, cst.Call)
                     self.known.update(field.value.args)
                     self._edit(field.node, reassigned("responses", only_argument))
@@ -333,7 +214,9 @@ class Fakes:
                 new = opened["completions"]
                 if makes_answer(new):  # it would be written anew, as it was
                     return
-            elif (own := self._own(field.value)) is not None and "completions" in self._fields(own):
+            elif (own := self.objects.own(field.value)) is not None and "completions" in self.objects.fields(
+                own
+            ):
                 self._step_of(field, own)
                 return
             else:
@@ -346,9 +229,9 @@ class Fakes:
         """``self.beta = FakeBeta(x)`` -> ``self.responses = FakeCompletions(x)``; gives ``FakeBeta``."""
         if field.value is None:
             return None
-        own = self._own(field.value)
-        step = self._opened(field.value) if own is not None else None
-        chat = self._opened(step["chat"]) if step is not None and step.keys() == {"chat"} else None
+        own = self.objects.own(field.value)
+        step = self.objects.opened(field.value) if own is not None else None
+        chat = self.objects.opened(step["chat"]) if step is not None and step.keys() == {"chat"} else None
         if chat is None or chat.keys() != {"completions"} or makes_answer(chat["completions"]):
             return None
         self.consumed.add(field.value)
@@ -397,7 +280,9 @@ class Fakes:
         gone: set[cst.ClassDef] = set()
         while True:
             more = {
-                node for node in self.inlined - gone if not self._is_needed(node, gone) and self._fits(node)
+                node
+                for node in self.objects.inlined - gone
+                if not self._is_needed(node, gone) and self._fits(node)
             }
             if not more:
                 break

@@ -7,13 +7,12 @@ holds the flow back (MR803).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import DictValue, External, Site, Unknown
+from ..know.kinds import Site
 from ..know.modules import Module
 from .context import Context, is_none
 from .double_calls import Calls
@@ -25,19 +24,13 @@ from .double_listed import listed
 from .double_own import is_own_call
 from .double_parts import Parts, has_answers_with_parts
 from .double_positional import is_positional
+from .double_recognised import OLD, TELLING, Recognised
 from .double_reshaped import Reshaped
-from .double_routes import has_routes
 from .double_targets import RENAMED, RESHAPED, Targets, by_path
 from .listing import append
 from .parameter import UNCHANGED
 from .snippets import key_of, keyword, quote_of, spells_none, string
 from .tested import ASSERTS, at, key_asked
-
-_OLD = RENAMED.keys() | RESHAPED
-# Keys that little else than a request has.
-_TELLING = frozenset({"messages", "max_tokens", "max_completion_tokens", "response_format"})
-# What a test framework calls a request that it has caught.
-_BODY = re.compile(r"\brequest\.(content|body|read\(|json\()|\bget_requests?\(|\.last_request\b")
 
 
 class Requests:
@@ -61,7 +54,7 @@ class Requests:
         self.kept = Kept(context, module, replacements, self.targets, known)
         self.histories = Histories(module, calls)
         self.parts = Parts(context, module)
-        self._has_routes = has_routes(module)
+        self.recognised = Recognised(context, module, replacements, self.targets, self.kept)
 
     def plan(self) -> None:
         for whole in listed(self.module, self.targets):
@@ -128,7 +121,7 @@ class Requests:
                 self._hold(node, f"`{self._source(node)}` compares whole requests")
         elif (
             kept := self.replacements.is_request(request) or self.kept.is_request(request)
-        ) or not self._is_keyed(request):
+        ) or not self.recognised.is_keyed(request):
             recorded, is_api = self.targets.recorded(request)
             if not ((recorded and is_api is not False) or kept):
                 return
@@ -170,31 +163,12 @@ class Requests:
             self.context.edit(node, self.module, self._at(node), _with_stored, "MR802")
         return True
 
-    def _is_keyed(self, node: cst.BaseExpression, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether ``node`` is an argument of a request, or a part of one: ``kwargs["model"]``.
-
-        ``seen`` are the names on the way to it.
-        """
-        while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
-            if key_asked(node) is not None:
-                return True
-            if isinstance(node, cst.Call) and not isinstance(node.func, cst.Attribute):
-                return False
-            node = node.func if isinstance(node, cst.Call) else node.value
-        if isinstance(node, cst.Name) and node.value not in seen:
-            return any(
-                self._is_keyed(origin, seen | {node.value})
-                for origin in self.targets.origins(node)
-                if not isinstance(origin, cst.Name)
-            )
-        return False
-
     def _key(self, node: cst.CSTNode, key: cst.CSTNode, owner: cst.BaseExpression) -> None:
         """An argument of a request by its name, if ``owner`` is one."""
         name = key.evaluated_value if isinstance(key, cst.SimpleString) else None
-        if not isinstance(key, cst.SimpleString) or name not in _OLD or self._is_keyed(owner):
+        if not isinstance(key, cst.SimpleString) or name not in OLD or self.recognised.is_keyed(owner):
             return
-        is_request = self._is_request(owner, str(name))
+        is_request = self.recognised.is_request(owner, str(name))
         if is_request is False:
             return
         text = self._source(node)
@@ -252,54 +226,6 @@ class Requests:
             and not any(is_none(item.place.var) for item in written)
         )
 
-    def _is_request(self, node: cst.BaseExpression, key: str) -> bool | None:
-        """Whether an expression is the keywords of a request; None where that is not to be seen."""
-        if self.replacements.is_request(node):
-            return True
-        recorded, is_api = self.targets.recorded(node)
-        if recorded:
-            return is_api
-        values = self.context.project.values(node)
-        if any(isinstance(value, DictValue) and self.context.senders(value) for value in values):
-            return True
-        if not any(isinstance(value, DictValue) for value in values) and self.kept.is_request(node):
-            return True
-        if key in _OLD and self._has_routes and self._is_body(node):
-            return True
-        if key not in _TELLING or (
-            values and not any(isinstance(value, (Unknown, External)) for value in values)
-        ):
-            return False
-        return False if self._is_of_something_else(node) else None
-
-    def _is_of_something_else(self, node: cst.BaseExpression) -> bool:
-        """Whether what is read is a body or a file: nothing of the API, unless it answers requests here."""
-        if self._has_routes:
-            return False
-        text = self.module.tree.code_for_node(node)
-        if isinstance(node, cst.Name):
-            text += "".join(self.module.tree.code_for_node(origin) for origin in self.targets.origins(node))
-        return bool(re.search(r"json\(|\bjsons?\b|loads?\(|read|response|result|body|config|setting", text))
-
-    def _is_body(self, node: cst.BaseExpression, depth: int = 3) -> bool:
-        """Whether ``node`` is what a route got: ``json.loads(route.calls[0].request.content)``."""
-        if _BODY.search(self.module.tree.code_for_node(node)):
-            return True
-        while isinstance(node, (cst.Attribute, cst.Subscript)):
-            node = node.value
-        if not isinstance(node, cst.Name) or not depth:
-            return False
-        kept = [
-            call.args[0].value
-            for call in self.module.of(cst.Call)
-            if isinstance(call.func, cst.Attribute)
-            and call.func.attr.value in ("append", "update")
-            and isinstance(call.func.value, cst.Name)
-            and call.func.value.value == node.value
-            and len(call.args) == 1
-        ]
-        return any(self._is_body(origin, depth - 1) for origin in [*self.targets.origins(node), *kept])
-
     # -- all arguments -------------------------------------------------------------------
 
     def _asserted(self, node: cst.Call, mock: cst.BaseExpression, method: str) -> None:
@@ -352,7 +278,7 @@ class Requests:
         return edits
 
     def _names_old(self, node: cst.Call) -> bool:
-        return any(arg.keyword is not None and arg.keyword.value in _TELLING for arg in node.args)
+        return any(arg.keyword is not None and arg.keyword.value in TELLING for arg in node.args)
 
     def _passing(self, node: cst.CSTNode, names: list[str | None]) -> list[Site]:
         """The calls whose requests have just the arguments ``names``, or else those that may have."""

@@ -17,7 +17,6 @@ import libcst as cst
 from ..documents import names
 from ..know.graph import Var, groups
 from ..know.kinds import (
-    Argument,
     Bound,
     Class,
     Client,
@@ -33,9 +32,10 @@ from ..know.kinds import (
     Unknown,
     Value,
 )
-from ..know.modules import Module, walk
+from ..know.modules import Module
 from ..know.project import Project
 from .contents import PLAIN, contents
+from .displayed import is_displayed, is_filed, is_taken_apart, names_keys
 from .modelled import DISPLAY, is_modelled, is_not_followed, makes_another
 from .offers import Offers
 from .opened import OPENERS, is_updated, opened
@@ -175,14 +175,14 @@ class Escapes:
         names = list(self._foreign(call))
         if not names:
             return
-        display = all(name.startswith(DISPLAY) for name in names) and not _is_filed(call)
+        display = all(name.startswith(DISPLAY) for name in names) and not is_filed(call)
         again = "builtins.type" in names and makes_another(call.node, call.module)
         stringify = all(name in _STRINGS for name in names)
         dumps = all(name == "json.dumps" for name in names)
         for argument in call.arguments:
             node = argument.node.value if isinstance(argument.node, cst.Arg) else argument.node
-            shown = display and not (_is_taken_apart(argument, call) or again)
-            if shown or ((stringify or dumps) and self._is_displayed(call.node, call.module)):
+            shown = display and not (is_taken_apart(argument, call) or again)
+            if shown or ((stringify or dumps) and is_displayed(self._project, call.node, call.module)):
                 way = Way.DISPLAY
             elif stringify:
                 way = Way.TEXT
@@ -197,7 +197,7 @@ class Escapes:
         method = call.node.func
         for field in self._records.dumped(call):
             assert isinstance(method, cst.Attribute)
-            shown = self._is_displayed(call.node, call.module)
+            shown = is_displayed(self._project, call.node, call.module)
             way, left = (Way.DISPLAY, call.node) if shown else (Way.ARGUMENT, method.value)
             self._note(field, way, f"`{_text(method, call.module)}`", left, call.module)
         for argument in self._records.validated(call):
@@ -272,30 +272,6 @@ class Escapes:
             return False
         return any(owner.bases for owner in family)
 
-    def _is_displayed(self, node: cst.CSTNode, module: Module) -> bool:
-        """Whether the text made at ``node`` goes straight to something that shows it."""
-        for parent in module.ancestors(node):
-            if isinstance(parent, cst.Call):
-                if any(arg.keyword is not None and arg.keyword.value == "file" for arg in parent.args):
-                    return False
-                return all(
-                    isinstance(callee, External) and callee.path.startswith(DISPLAY)
-                    for callee in self._project.values(parent.func)
-                ) and bool(self._project.values(parent.func))
-            if not isinstance(
-                parent,
-                (
-                    cst.Arg,
-                    cst.BinaryOperation,
-                    cst.Subscript,
-                    cst.FormattedString,
-                    cst.FormattedStringExpression,
-                    cst.ConcatenatedString,
-                ),
-            ):
-                return isinstance(parent, cst.Raise)
-        return False
-
     # -- statements ----------------------------------------------------------------------
 
     def _module(self, module: Module) -> None:
@@ -310,7 +286,7 @@ class Escapes:
                     if function is not None:
                         self._note(self._project.vars.get(value), Way.YIELD, function, value, module)
                 case cst.FormattedStringExpression(expression=value):
-                    way = Way.DISPLAY if self._is_displayed(node, module) else Way.TEXT
+                    way = Way.DISPLAY if is_displayed(self._project, node, module) else Way.TEXT
                     self._note(self._project.vars.get(value), way, "an f-string", value, module)
                 case cst.Assign():
                     for target in node.targets:
@@ -322,7 +298,7 @@ class Escapes:
                     if not is_updated(node, module) and owner in self._project.vars:
                         self._open(self._project.vars[owner], "`__dict__`", node, module)
                 case cst.BinaryOperation(left=cst.BaseString() as text, operator=cst.Modulo(), right=value):
-                    whole = self._is_displayed(node, module) and not _names_keys(text)
+                    whole = is_displayed(self._project, node, module) and not names_keys(text)
                     way = Way.DISPLAY if whole else Way.TEXT
                     self._note(self._project.vars.get(value), way, "a format string", value, module)
                 case cst.BinaryOperation(left=left, right=right):
@@ -389,30 +365,6 @@ def _enough(escapes: Iterable[Escape], counts: Counter[Hashable]) -> Iterator[Es
         counts[sort] += 1
         if counts[sort] <= _ENOUGH:
             yield escape
-
-
-def _is_filed(call: Invocation) -> bool:
-    """``print(..., file=log)``: a file that may be read back."""
-    file = call.named("file")
-    return file is not None and not all(
-        isinstance(value, External) and value.path in ("sys.stdout", "sys.stderr")
-        for value in file.var.values
-    )
-
-
-def _is_taken_apart(argument: Argument, call: Invocation) -> bool:
-    """Whether keys of ``argument`` are asked for by name: ``log.info("%(id)s", d)``, ``extra=d``, ``**d``."""
-    if argument.keyword in ("extra", "**"):
-        return True
-    first = call.arguments[0]
-    text = first.node.value if isinstance(first.node, cst.Arg) else None
-    return argument is not first and isinstance(text, cst.BaseString) and _names_keys(text)
-
-
-def _names_keys(text: cst.BaseString) -> bool:
-    """Whether a format string names keys of a dict: ``%(total_tokens)d``."""
-    strings = (node.value for node in walk(text) if isinstance(node, cst.SimpleString))
-    return any("%(" in string for string in strings)
 
 
 def _text(node: cst.CSTNode, module: Module) -> str:
