@@ -5,23 +5,20 @@ Only click is imported here, so that ``--version`` and ``--help`` come at once.
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from migrate_responses import __version__
+from migrate_responses.cli_options import Command, common, complete_code
 from migrate_responses.examples import examples
 from migrate_responses.show import formats
 from migrate_responses.signals import Stopped, ignore, leave, listen
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from migrate_responses.request import Request
 
 EXIT_ERROR = 2
@@ -52,39 +49,6 @@ def cli() -> None:
     """
 
 
-class _Command(click.Command):
-    """A command that remembers how it was called, to tell the next one to type."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[__name__] = tuple(args)
-        return super().parse_args(ctx, args)
-
-
-def _codes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> frozenset[str]:
-    if not value:
-        return frozenset()
-    from migrate_responses.config import codes
-
-    try:
-        return codes([code.strip() for code in value.split(",")])
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def _complete_code(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Codes for the shell; after a comma the next one."""
-    from click.shell_completion import CompletionItem
-
-    from migrate_responses.rules import RULES
-
-    before, comma, last = typed.rpartition(",")
-    return [
-        CompletionItem(f"{before}{comma}{rule.code}", help=rule.title)
-        for rule in RULES
-        if rule.code.startswith(last.upper())
-    ]
-
-
 def _place(
     _context: click.Context, _parameter: click.Parameter, value: str | None
 ) -> tuple[str, int, int | None] | None:
@@ -98,103 +62,8 @@ def _place(
     return path, int(line), int(cell) if cell else None
 
 
-_OPTIONS = (
-    click.argument("paths", nargs=-1, type=click.Path(exists=True, allow_dash=True)),
-    click.option("--unsafe-fixes", is_flag=True, help="Count what may change behaviour as fit to apply."),
-    click.option(
-        "--api-defaults",
-        type=click.Choice(["preserve", "adopt"]),
-        help='preserve (the default) writes the old defaults out (store=False, "strict": False);'
-        " adopt takes the new ones.",
-    ),
-    click.option(
-        "--assume-responses",
-        multiple=True,
-        metavar="URL|azure|dynamic",
-        help="An endpoint that serves /responses: a URL or host, azure (API version unknown), or dynamic"
-        " (base URL known only at run time). Repeatable.",
-    ),
-    click.option(
-        "--assume-client",
-        "assume_clients",
-        multiple=True,
-        metavar="NAME",
-        help="A parameter or attribute that holds an OpenAI client. Repeatable.",
-    ),
-    click.option(
-        "--select",
-        metavar="CODE,..",
-        callback=_codes,
-        shell_complete=_complete_code,
-        help="Only these rules, or beginnings of codes; a call that needs any other stays.",
-    ),
-    click.option(
-        "--ignore",
-        metavar="CODE,..",
-        callback=_codes,
-        shell_complete=_complete_code,
-        help="Leave what needs these rules as it is.",
-    ),
-    click.option(
-        "--raise-on-failure", is_flag=True, help="Write the check that raises when a response failed."
-    ),
-    click.option(
-        "--exclude", multiple=True, metavar="GLOB", help="Files to read but never write. Repeatable."
-    ),
-    click.option(
-        "--include-docs",
-        is_flag=True,
-        help="Also look for Python blocks in Markdown and reStructuredText; named files always count.",
-    ),
-    click.option(
-        "--config",
-        type=click.Path(exists=True, dir_okay=False),
-        metavar="FILE",
-        help="Instead of the nearest pyproject.toml.",
-    ),
-    click.option(
-        "--stdin-filename", metavar="NAME", help="With '-': the file whose text comes by standard input."
-    ),
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="At most so many processes; by default as many as there are processors, up to 8.",
-    ),
-    click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set."),
-    click.option("-q", "--quiet", is_flag=True, help="Results and errors alone."),
-    click.option(
-        "-v", "--verbose", is_flag=True, help="Each call that is held back or left, with its reasons."
-    ),
-)
-
-
-def _common(command: Callable[..., int]) -> Callable[..., None]:
-    """The options that every command which reads code takes. They arrive as one ``Request``.
-
-    What the command returns is the exit status.
-    """
-
-    own_options = [parameter.name for parameter in getattr(command, "__click_params__", ())]
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        from migrate_responses.request import request
-
-        own = {name: given.pop(name) for name in own_options}
-        words = click.get_current_context().meta[__name__]
-        sys.exit(command(request(words, **given), **own))
-
-    for option in reversed(_OPTIONS):
-        run = option(run)
-    # Click shows the last ones first: what is special about the command, then what all have.
-    parameters = getattr(run, "__click_params__", [])
-    parameters += [parameters.pop(0) for _ in own_options]
-    return run
-
-
-@cli.command(cls=_Command, short_help="Show what would change.", epilog=examples("diff"))
-@_common
+@cli.command(cls=Command, short_help="Show what would change.", epilog=examples("diff"))
+@common
 @click.option(
     "--exit-code", is_flag=True, help="Exit with 1 if something would change, be it a TODO comment."
 )
@@ -209,8 +78,8 @@ def diff(request: Request, exit_code: bool) -> int:
     return commands.diff(request, exit_code)
 
 
-@cli.command(cls=_Command, short_help="Migrate in place.", epilog=examples("apply"))
-@_common
+@cli.command(cls=Command, short_help="Migrate in place.", epilog=examples("apply"))
+@common
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each flow, and write those accepted.")
 @click.option("--allow-dirty", is_flag=True, help="Also overwrite what git could not give back.")
 def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
@@ -225,8 +94,8 @@ def apply(request: Request, allow_dirty: bool, interactive: bool) -> int:
     return commands.apply(request, allow_dirty, interactive)
 
 
-@cli.command(cls=_Command, short_help="Exit with 1 while Chat Completions remain.", epilog=examples("check"))
-@_common
+@cli.command(cls=Command, short_help="Exit with 1 while Chat Completions remain.", epilog=examples("check"))
+@common
 @click.option(
     "--allow-todo", is_flag=True, help="Accept calls that are held back for a reason, once a TODO says so."
 )
@@ -241,9 +110,9 @@ def check(request: Request, allow_todo: bool) -> int:
 
 
 @cli.command(
-    cls=_Command, short_help="List every call, what becomes of it and why.", epilog=examples("report")
+    cls=Command, short_help="List every call, what becomes of it and why.", epilog=examples("report")
 )
-@_common
+@common
 @click.option(
     "--format", "form", type=click.Choice(formats.NAMES), default=formats.TERMINAL, show_default=True
 )
@@ -283,11 +152,11 @@ def report(
 
 
 @cli.command(
-    cls=_Command,
+    cls=Command,
     short_help="Show which options hold for a path, and where they come from.",
     epilog=examples("config"),
 )
-@_common
+@common
 def config(request: Request) -> int:
     """Show which options hold for PATHS (default: here), and where each comes from: the command line,
     a file, or the default.
@@ -298,7 +167,7 @@ def config(request: Request) -> int:
 
 
 @cli.command(short_help="Tell what a code means, or list all codes.", epilog=examples("explain"))
-@click.argument("codes", metavar="[CODE]...", nargs=-1, shell_complete=_complete_code)
+@click.argument("codes", metavar="[CODE]...", nargs=-1, shell_complete=complete_code)
 @click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set.")
 def explain(codes: tuple[str, ...], no_color: bool) -> None:
     """Tell the whole story of each rule CODE, or list all rules.
