@@ -173,6 +173,11 @@ def check_sites(file: FileResult, results: Results, findings: Findings) -> None:
         return
     before, after = spelled(file.before, tree), spelled(file.after, new_tree)
     findings.spelled += len(before)
+    refused = next((error.code for error in results.errors if error.path == file.path), None)
+    if refused is not None:  # all of its calls are told of at once
+        if file.changed:
+            findings.problems.append(f"{file.path}: refused ({refused}), and changed all the same")
+        return
     sites = [site for site in results.sites if site.path == file.path]
     if not sites and not after and is_test(file.path):
         return  # doubles of calls in other files, which moved with them
@@ -196,7 +201,8 @@ def check_sites(file: FileResult, results: Results, findings: Findings) -> None:
         explained = any((file.path, line) in told for line in span)
         if claim is not None and claim.verdict in (Verdict.UNSAFE, Verdict.MANUAL) and not todo:
             findings.warnings.append(f"{where}: held back ({_codes(claim)}) without a TODO above it")
-        if not (todo or explained or (claim is not None and claim.verdict is Verdict.SKIPPED)):
+        goes_along = claim is not None and (claim.verdict is Verdict.SKIPPED or claim.about)
+        if not (todo or explained or goes_along):
             findings.problems.append(f"{where}: silent, neither migrated nor explained")
 
 

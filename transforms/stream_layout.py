@@ -10,8 +10,6 @@ import libcst as cst
 from .snippets import expr
 from .stream_parts import negated
 
-Statement = cst.BaseStatement | cst.BaseSmallStatement
-
 
 @dataclass(frozen=True)
 class Guard:
