@@ -100,15 +100,13 @@ def _consider(
         for node in _names(module, scope, root.value)
         if node is not root and not _is_target(module, node)
     ]
-    if not uses:
-        context.edit(made, module, sites, lambda o, u: cst.Name(target.value), "MR301")
-    elif all(
-        _changes_anyway(module, node) for node in _names(module, scope, target.value) if node is not target
-    ):
-        for node in _names(module, scope, target.value):
-            if node is not target:
-                context.edit(node, module, sites, lambda o, u: u.with_changes(value=root.value), "MR301")
+    others = [node for node in _names(module, scope, target.value) if node is not target]
+    if all(_changes_anyway(module, node) for node in others):
+        for node in others:
+            context.edit(node, module, sites, lambda o, u: u.with_changes(value=root.value), "MR301")
         known.rename(scope, target.value, root.value)
+    elif not uses:
+        context.edit(made, module, sites, lambda o, u: cst.Name(target.value), "MR301")
     else:
         return
     _remove(context, line, module, sites)

@@ -21,8 +21,9 @@ from .maybe_none import is_not_given
 from .none_kept import is_kept_by_object
 from .only_kind import only_kind
 from .reading import builtin, read_of, replace_read, same, truth_tested
-from .snippets import expr, in_lines
+from .snippets import expr, in_lines, terms_in_lines
 
+_WIDTH = 100  # of a line with a test in it that is written here
 _CALLS = 'any(item.type == "function_call" for item in r.output)'
 _INCOMPLETE = "r.incomplete_details is not None and r.incomplete_details.reason == "
 # Old value -> (test on the Response, the same where the request passes no tools).
@@ -346,8 +347,26 @@ def test_of(reasons: list[str], positive: bool, tools: bool) -> str:
     )
     if positive:
         return joined
-    simple = {'r.status == "completed"': 'r.status != "completed"', "False": "True"}
-    return simple.get(joined, f"not ({joined})")
+    if len(texts) == 1 and all(term in _OPPOSITES for term in joined.split(" and ")):
+        return " or ".join(_OPPOSITES[term] for term in joined.split(" and "))
+    return f"not ({joined})"
+
+
+_OPPOSITES = {
+    "True": "False",
+    "False": "True",
+    "r.incomplete_details is not None": "r.incomplete_details is None",
+    **{
+        f'r.{field} == "{value}"': f'r.{field} != "{value}"'
+        for field, value in (
+            ("status", "completed"),
+            ("incomplete_details.reason", "max_output_tokens"),
+            ("incomplete_details.reason", "content_filter"),
+        )
+    },
+    _CALLS: f"not {_CALLS}",
+    f"not {_CALLS}": _CALLS,
+}
 
 
 def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
@@ -391,6 +410,10 @@ def _test(context: Context, node: cst.BaseExpression, module: Module, sites: set
         assert isinstance(updated, cst.Comparison)
         result = expr(text, r=updated.left)
         outer = module.parents.get(parent)
+        if isinstance(outer, (cst.If, cst.While)) and not updated.lpar:
+            depth = sum(isinstance(outer, cst.IndentedBlock) for outer in module.ancestors(parent))
+            indent = module.tree.default_indent
+            return terms_in_lines(result, indent, _WIDTH - depth * len(indent) - len("while :"))
         joined = isinstance(
             outer, (cst.BooleanOperation, cst.UnaryOperation, cst.Comparison, cst.BinaryOperation)
         )

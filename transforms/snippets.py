@@ -95,19 +95,20 @@ def in_lines(node: cst.IfExp, indent: str, within: str = "") -> cst.IfExp:
     return made.with_changes(lpar=[cst.LeftParen(line)], rpar=[cst.RightParen(end)])
 
 
-def terms_in_lines(node: cst.BaseExpression, indent: str) -> cst.BaseExpression:
-    """A long chain of ``and`` in parentheses, one term a line; anything else as it is."""
+def terms_in_lines(node: cst.BaseExpression, indent: str, room: int = _VERY_LONG) -> cst.BaseExpression:
+    """A long chain of ``and``, or of ``or``, one term a line in parentheses; what fits ``room`` as it is."""
     line = cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(indent))
     end = cst.ParenthesizedWhitespace(indent=True)
 
     def terms(node: cst.BaseExpression) -> cst.BaseExpression:
-        if not isinstance(node, cst.BooleanOperation) or not isinstance(node.operator, cst.And) or node.lpar:
+        if not isinstance(node, cst.BooleanOperation) or type(node.operator) is not kind or node.lpar:
             return node
         operator = node.operator.with_changes(whitespace_before=line)
         return node.with_changes(left=terms(node.left), operator=operator, right=terms(node.right))
 
+    kind = type(node.operator) if isinstance(node, cst.BooleanOperation) else None
     made = terms(node)
-    if made is node or len(cst.Module([]).code_for_node(node)) <= _VERY_LONG:
+    if made is node or len(cst.Module([]).code_for_node(node)) <= room:
         return node
     return made.with_changes(lpar=[cst.LeftParen(line)], rpar=[cst.RightParen(end)])
 
