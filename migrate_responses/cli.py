@@ -28,7 +28,7 @@ Exit status:
   0  all is well
   1  check: Chat Completions remain; diff --exit-code: something would change
   2  wrong usage, or a file that could not be processed (all others were)
-  129, 130, 143  hung up, interrupted, terminated; either all files are written or none"""
+  129, 130, 143  hung up, interrupted, terminated; all is written or nothing"""
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -153,6 +153,7 @@ def report(
 
 @cli.command(
     cls=Command,
+    unheard=("jobs", "quiet", "verbose"),
     short_help="Show which options hold for a path, and where they come from.",
     epilog=examples("config"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,11 +14,38 @@ if TYPE_CHECKING:
 
 
 class Command(click.Command):
-    """A command that remembers how it was called, to tell the next one to type."""
+    """A command that remembers how it was called, to tell the next one to type.
+
+    Its help tells what is special about it first. Options that are ``unheard`` change nothing about it:
+    they are taken, as they may be in a line that is typed again, and not told of.
+    """
+
+    def __init__(self, *arguments: Any, unheard: Sequence[str] = (), **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._unheard = unheard
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[__name__] = tuple(args)
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options under headings."""
+        groups: dict[str, list[tuple[str, str]]] = {"This command": [], "What to migrate, and how": []}
+        for parameter in self.get_params(ctx):
+            told = isinstance(parameter, click.Option) and parameter.name not in self._unheard
+            record = parameter.get_help_record(ctx) if told else None
+            if record is not None:
+                groups.setdefault(_heading(parameter), []).append(record)
+        for heading, records in groups.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+def _heading(option: click.Parameter) -> str:
+    if option.name in _COMMON[: _COMMON.index("jobs")]:
+        return "What to migrate, and how"
+    return "Output and the run" if option.name in _COMMON or "--help" in option.opts else "This command"
 
 
 def _codes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> frozenset[str]:
@@ -44,6 +71,12 @@ def complete_code(_context: click.Context, _parameter: click.Parameter, typed: s
         for rule in RULES
         if rule.code.startswith(last.upper())
     ]
+
+
+def _count(_context: click.Context, _parameter: click.Parameter, value: int | None) -> int | None:
+    if value is not None and value < 1:
+        raise click.BadParameter(f"{value} is less than 1.")
+    return value
 
 
 _OPTIONS = (
@@ -105,7 +138,8 @@ _OPTIONS = (
     ),
     click.option(
         "--jobs",
-        type=click.IntRange(min=1),
+        type=int,
+        callback=_count,
         metavar="N",
         help="At most so many processes; by default as many as there are processors, up to 8.",
     ),
@@ -115,6 +149,13 @@ _OPTIONS = (
         "-v", "--verbose", is_flag=True, help="Each call that is held back or left, with its reasons."
     ),
 )
+
+
+_COMMON = (
+    "unsafe_fixes api_defaults assume_responses assume_clients select ignore raise_on_failure exclude"
+    " include_docs config stdin_filename jobs no_color quiet verbose"
+).split()
+"""The names of ``_OPTIONS``, in order; those from ``jobs`` on are about the run."""
 
 
 def common(command: Callable[..., int]) -> Callable[..., None]:

@@ -60,16 +60,16 @@ def read_toml(path: str) -> dict[str, Any]:
         import tomli as tomllib
     try:
         if not os.path.isfile(path) and os.path.exists(path):
-            raise ConfigError(f"{path}: is no file")
+            raise ConfigError(f"{path} is no file")
         with open(path, "rb") as file:
             data = file.read(_LARGEST + 1)
         if len(data) > _LARGEST:
-            raise ConfigError(f"{path}: is too large for a configuration")
+            raise ConfigError(f"{path} is too large for a configuration")
         return tomllib.loads(data.decode())
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested without end
-        raise ConfigError(f"{path}: is not valid TOML: {error}") from error
+        raise ConfigError(f"{path} is not valid TOML: {error}") from error
 
 
 def load(path: str) -> Options:
@@ -80,12 +80,12 @@ def load(path: str) -> Options:
     tables = read_toml(path)
     tool = tables.get("tool", {})
     if not isinstance(tool, dict):
-        raise ConfigError(f"{path}: tool must be a table")
+        raise ConfigError(f"{path}: `tool` must be a table")
     table = tool.get("migrate-responses")
     if table is None:
         table = {} if path.endswith("pyproject.toml") else {k: v for k, v in tables.items() if k != "tool"}
     if not isinstance(table, dict):
-        raise ConfigError(f"{path}: {TABLE} must be a table")
+        raise ConfigError(f"{path}: `{TABLE}` must be a table")
     return _options(table, path)
 
 

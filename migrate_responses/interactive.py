@@ -72,6 +72,9 @@ def look(projects: Iterable[Project], options: Options) -> list[Asked]:
 def ask(projects: Sequence[Asked], screen: Screen) -> bool:
     """Ask about every flow of ``projects``; whether the person went through to the end."""
     dialog = Dialog(screen, sum(len(asked.offers) for asked in projects))
+    if not dialog.total:
+        screen.line()
+        screen.line("There is no flow to ask about.")
     try:
         for asked in projects:
             for offer in sorted(asked.offers, key=lambda offer: _place(asked, offer)):
@@ -103,7 +106,20 @@ def _place(asked: Asked, offer: Offer) -> tuple[str, int]:
 def _question(asked: Asked, offer: Offer) -> Question:
     doubts = tuple(shown_diagnostic(asked.run.project, doubt) for doubt in offer.doubts)
     files: Callable[[], Sequence[FileResult]] = lambda: asked.files([offer.flow])  # noqa: E731
-    return Question(asked.sites(offer.flow), offer.rules, doubts, files)
+    joined = next((flow.joints for flow in asked.run.results.flows if flow.number == offer.flow), ())
+    places = [(shown(asked.run.project, joint.place.path), joint.scope, joint.place.line) for joint in joined]
+    return Question(asked.sites(offer.flow), offer.rules, doubts, files, _joined_by(places))
+
+
+def _joined_by(places: Sequence[tuple[str, str, int]]) -> str:
+    """What the calls of a flow share, the first of it; empty if it has only one."""
+    told = dict.fromkeys(
+        f"`{scope}` in {path}" if scope else f"{path}:{line}" for path, scope, line in places
+    )
+    return ", ".join(list(told)[:_MOST_JOINTS])
+
+
+_MOST_JOINTS = 2
 
 
 def write_accepted(projects: Sequence[Asked]) -> None:
@@ -129,9 +145,7 @@ def tell(projects: Sequence[Asked], screen: Screen, finished: bool) -> None:
     accepted = sum(len(asked.accepted) for asked in projects)
     changed = [shown(asked.run.project, file.path) for asked in projects for file in asked.written]
     screen.line()
-    if not offered:
-        screen.line("There is no flow to ask about.")
-    elif not finished:
+    if offered and not finished:
         screen.line("Quit: what was accepted before is written, the rest is left as it was.", hang=0)
     if offered:
         screen.line(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from migrate_responses.find.roots import git_root
-from migrate_responses.output import written
+from migrate_responses.output import Fault, written
 from migrate_responses.request import Request, progress, run, status, tell
 from migrate_responses.session import Outcome, Run, outcome, sources
 from migrate_responses.show.screen import Screen
@@ -25,6 +25,8 @@ def report(request: Request, form: str, output: str | None, since: tuple[str, ..
     """The inventory in one of the formats."""
     from migrate_responses.show import formats
 
+    if form in formats.FOR_FILES and output is None and sys.stdout.isatty():
+        raise click.UsageError(f"--format {form} is not for reading here: give it --output FILE, or a pipe.")
     runs = run(request)
     result = outcome(runs)
     date = _today() if dated else None
@@ -35,6 +37,8 @@ def report(request: Request, form: str, output: str | None, since: tuple[str, ..
     with written(output) as stream:
         formats.show(found, form, stream, request.no_color)
     tell(request, request.err(), result, done=False)
+    if output is not None and not request.quiet:
+        request.err().line(f"Written to {output}.", hang=0)
     return status(0, result)
 
 
@@ -58,11 +62,13 @@ def explain_flow(
             return status(0, found.outcome)
         if flow.explain(Screen(stream, request.no_color), found, path, line):
             return status(0, found.outcome)
-    others = ", ".join(map(str, flow.nearest(found, path, line)[:5]))
-    raise click.UsageError(
-        f"--explain-flow: no call has to do with line {line} of {path}"
-        + (f"; it has calls at line {others}." if others else ", and there is no call in that file.")
-    )
+    near = sorted(flow.nearest(found, path, line)[:5])
+    hint = "there is no call in that file."
+    if near:
+        hint = f"it has calls at line{'s' * (len(near) > 1)} {', '.join(map(str, near))}."
+    if not os.path.exists(path):
+        hint = "there is no such file."
+    raise Fault(f"--explain-flow: no call has to do with line {line} of {path}; {hint}")
 
 
 def _today() -> str:
@@ -83,7 +89,7 @@ def _since(request: Request, given: str, report: Report) -> Since:
         with progress(request):
             return earlier.since(given, report, request.paths, request.engine())
     except SinceError as error:
-        raise click.UsageError(f"--since: {error}.") from error
+        raise Fault(f"--since: {error}.") from error
 
 
 def _about(runs: Sequence[Run], result: Outcome) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def request(
         found = config or nearest_pyproject(first if os.path.isdir(first) else os.path.dirname(first))
         options = merge(load(found) if found else Options(), exclude, **given)
     except ConfigError as error:
-        raise click.UsageError(str(error)) from error
+        raise Fault(f"{error}.") from error
     return Request(paths, options, stdin, words, quiet, verbose, no_color, jobs)
 
 

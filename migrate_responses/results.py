@@ -132,10 +132,11 @@ class Joint:
 
     place: FlowPlace
     calls: tuple[FlowPlace, ...]
+    scope: str = ""  # the classes and functions around the place, dotted
 
     def moved(self, move: Callable[[FlowPlace], FlowPlace]) -> Joint:
         """The same with its places changed by ``move``."""
-        return Joint(move(self.place), tuple(map(move, self.calls)))
+        return Joint(move(self.place), tuple(map(move, self.calls)), self.scope)
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def _joints(flow: Flow, places: Places) -> Iterator[Joint]:
         place = _place(Role.EDIT, node, module, code, places)
         calls = [_place(Role.CALL, site.node, site.module, "", places) for site in about]
         if place.line:
-            yield Joint(place, tuple(calls))
+            yield Joint(place, tuple(calls), scope_of(node, module))
 
 
 def _place(role: Role, node: cst.CSTNode, module: Module, code: str, places: Places) -> FlowPlace:

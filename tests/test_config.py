@@ -208,7 +208,7 @@ def toml(value: object) -> str:
 def test_a_tool_that_is_no_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pyproject.toml"
     path.write_text("tool = 3\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="tool must be a table"):
+    with pytest.raises(ConfigError, match="`tool` must be a table"):
         load(str(path))
 
 

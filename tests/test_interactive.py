@@ -15,7 +15,7 @@ from tests.terminal import PROGRAM, Terminal
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
 ASK = "Migrate this flow? [y,n,a,q,e,p,?] "
-TODO = "Write a TODO comment at each, with the reason? [y,n,q,p,?] "
+TODO = "Write a TODO comment at each, with the reason? [y,n,p,?] "
 
 HEAD = "from openai import OpenAI\n\nclient = OpenAI()\n"
 MESSAGES = 'messages=[{"role": "user", "content": q}]'

@@ -132,7 +132,7 @@ def test_what_joins_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert [line.endswith("(asked for)") for line in lines[:2]] == [True, False]
     start = lines.index("What joins these calls")
     assert lines[start + 1].startswith("  test_llm.py:4  return MagicMock(")
-    assert lines[start + 2] == "    Test double (MR802): llm.py:4, llm.py:7"
+    assert lines[start + 2] == "    Test double (MR802): llm.py:4 (one), llm.py:7 (two)"
 
 
 def test_a_call_alone_is_joined_to_none() -> None:

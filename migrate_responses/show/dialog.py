@@ -35,6 +35,7 @@ class Question:
     rules: frozenset[str]
     doubts: tuple[Diagnostic, ...]
     files: Callable[[], Sequence[FileResult]]
+    joined: str = ""  # what several calls share
 
 
 class QuitError(Exception):
@@ -48,6 +49,7 @@ class Dialog:
     screen: Screen
     total: int
     asked: int = 0
+    explained: set[str] = field(default_factory=set)
     always: set[str] = field(default_factory=set)  # the rules of the flows that were answered with ``a``
 
     def accepts(self, question: Question) -> bool:
@@ -83,7 +85,7 @@ class Dialog:
         for reason in dict.fromkeys(reason for site in held for reason in site.reasons[:1]):
             finding(self.screen, reason)
         while True:
-            match self._answer("Write a TODO comment at each, with the reason?", "ynqp?"):
+            match self._answer("Write a TODO comment at each, with the reason?", "ynp?"):
                 case "y":
                     return True
                 case "n" | "q":
@@ -91,7 +93,7 @@ class Dialog:
                 case "p":
                     coloured(self.screen, files)
                 case _:
-                    self._help([("y", "yes"), ("n", "no"), ("q", "no"), ("p", "print the diff"), _HELP[-1]])
+                    self._help([("y", "yes"), ("n", "no"), ("p", "print the diff"), _HELP[-1]])
 
     def _head(self, question: Question) -> None:
         places = ", ".join(f"{site.path}:{site.line}" for site in question.sites[:4])
@@ -101,6 +103,8 @@ class Dialog:
         self.screen.line()
         unsafe = ("  may change behaviour", "bold yellow") if question.doubts else ""
         self.screen.line((f"Flow {self.asked} of {self.total}: ", "bold cyan"), (places, "bold"), unsafe)
+        if question.joined:
+            self.screen.line(f"  joined by {question.joined}", hang=4)
         for doubt in question.doubts:
             finding(self.screen, replace(doubt, next_step=""))  # that it is asked for is the next step
 
@@ -109,8 +113,14 @@ class Dialog:
             self.screen.line(
                 (f"  {doubt} {rule(doubt).title}: ", "bold yellow"), rule(doubt).explanation, hang=8
             )
-        for code in sorted(question.rules - {doubt.code for doubt in question.doubts}):
-            self.screen.line((f"  {code} {rule(code).title}: ", "bold"), rule(code).explanation, hang=8)
+        others = sorted(question.rules - {doubt.code for doubt in question.doubts})
+        for code in others:
+            if code not in self.explained:
+                self.screen.line((f"  {code} {rule(code).title}: ", "bold"), rule(code).explanation, hang=8)
+        before = [f"{code} {rule(code).title}" for code in others if code in self.explained]
+        if before:
+            self.screen.line(f"  as before: {', '.join(before)}", hang=4)
+        self.explained.update(others)
 
     def _answer(self, question: str, letters: str) -> str:
         """The letter that was typed, in lower case; ``?`` for any that is not offered."""
@@ -121,7 +131,7 @@ class Dialog:
             self.screen.line()
             return "q"
         typed = line.strip().lower()[:1]
-        return typed if typed and typed in letters else "?"
+        return typed if typed and typed in f"{letters}q" else "?"
 
     def _help(self, entries: Iterable[tuple[str, str]]) -> None:
         for letter, text in entries:

@@ -126,16 +126,25 @@ def _joints(screen: Screen, report: Report, joints: Sequence[Joint]) -> None:
         return
     screen.line()
     screen.line(("What joins these calls", "bold"))
+    scopes = {(site.path, site.line): site.scope for site in report.outcome.sites}
     for joint in joints[:_JOINTS]:
         place = joint.place
         text = next((text.strip() for _, text in report.excerpt(place.path, place.line, place.line)), "")
-        screen.line(f"  {place.path}:{place.line}  ", (text, "dim"))
-        lines = list(dict.fromkeys(f"{call.path}:{call.line}" for call in joint.calls))
+        around = f"  in {joint.scope}" if joint.scope else ""
+        screen.line(f"  {place.path}:{place.line}  ", (text, "dim"), around)
+        calls = dict.fromkeys((call.path, call.line) for call in joint.calls)
+        lines = [f"{path}:{line}{_named(scopes.get((path, line)))}" for path, line in calls]
         more = f" and {len(lines) - _JOINED} more" if len(lines) > _JOINED else ""
         what = f"{rule(place.code).title} ({place.code})" if place.code else "rewritten"
         screen.line(f"    {what}: {', '.join(lines[:_JOINED])}{more}")
     if len(joints) > _JOINTS:
         screen.line(f"  and {len(joints) - _JOINTS} more")
+    if len(joints) == 1 and joints[0].place.code.startswith("MR80"):
+        screen.line("  With one of its own for each, they could move apart.")
+
+
+def _named(scope: str | None) -> str:
+    return f" ({scope})" if scope else ""
 
 
 def _part(screen: Screen, report: Report, title: str, places: list[FlowPlace]) -> None:

@@ -38,6 +38,8 @@ _FORMATS: dict[str, tuple[str, str]] = {
 }
 
 NAMES = (TERMINAL, *_FORMATS)
+FOR_FILES = frozenset({"html", "sarif"})
+"""Those that nobody reads on a terminal."""
 
 
 @dataclass(frozen=True)
