@@ -35,6 +35,7 @@ class Outcome:
     flows: tuple[FlowResult, ...] = ()
     named: frozenset[str] = frozenset()  # the files that the given paths cover, of those that were read
     asked: int = 0  # how many files the given paths cover, read or not
+    excluded: tuple[str, ...] = ()  # files with calls that the options leave out
 
 
 def migrate_paths(
@@ -110,6 +111,7 @@ def outcome(runs: Sequence[Run], extra: Sequence[tuple[Project, Diagnostic]] = (
         tuple(flows),
         frozenset(shown(run.project, name) for run in runs for name in run.project.writable),
         sum(run.project.asked for run in runs),
+        tuple(shown(run.project, name) for run in runs for name in sorted(run.project.excluded)),
     )
 
 

@@ -456,3 +456,10 @@ def test_an_assumption_that_fits_nothing_is_told() -> None:
     assert "--assume-client lllm: nothing in this code has that name." in wrong
     right = run("diff", "--assume-responses", "dynamic", "--assume-client", "llm").stderr
     assert "in this code" not in right
+
+
+def test_files_with_calls_that_are_left_out_are_named() -> None:
+    put(a=CALL, gen=CALL, quiet="x = 1\n")
+    told = run("diff", "--exclude", "gen.py", "--exclude", "quiet.py").stderr
+    assert "1 file with calls left out by exclude: gen.py" in told
+    assert "left out" not in run("diff").stderr

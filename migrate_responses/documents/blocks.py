@@ -64,7 +64,7 @@ class Text:
         text = block.text
         if not block.language:
             if parses(text):
-                why = "the block does not say that it is Python"
+                why = "the block does not say that it is Python (let it say so, and run again)"
                 self.unread.append(Unread(text, number, 0, why))
             return None
         known = len(self._inert.originals)

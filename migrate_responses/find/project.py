@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ class Project:
 
     ``sources`` holds every file that can matter, in order of names, and ``writable`` those of them
     that the named paths cover. ``seen`` counts the files looked at, ``asked`` those that were named.
+    ``excluded`` are files with calls that the named paths would cover, were they not left out.
     """
 
     root: str
@@ -29,6 +31,7 @@ class Project:
     errors: tuple[Diagnostic, ...] = ()
     seen: int = 0
     asked: int = 1
+    excluded: frozenset[str] = frozenset()
 
     def path(self, name: str) -> str:
         """Where the file called ``name`` is."""
@@ -100,7 +103,8 @@ def _read_project(
             files.add(name)
             if path in texts:
                 reading.texts[name] = texts[path]
-    covered -= matching(covered, exclude)
+    excluded = matching(covered, exclude)
+    covered -= excluded
     reading.read(sorted(covered))
     reading.miss(sorted(files & covered))
     if reading.sources and not folders:  # else there is nothing that the others could matter to
@@ -116,7 +120,11 @@ def _read_project(
         tuple(error for error in reading.errors if error.path in covered | others),
         len(everything),
         len(covered),
+        frozenset(name for name in excluded if _CALLS.search(reading.sources.get(name, b""))),
     )
+
+
+_CALLS = re.compile(rb"\bchat\.completions\.\w|\bChatCompletion\.")
 
 
 def _with_context(reading: _Reading, covered: set[str], everything: list[str]) -> dict[str, bytes]:

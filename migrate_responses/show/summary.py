@@ -135,7 +135,16 @@ def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
     doubles = [site for site in result.sites if site.verdict is Verdict.DOUBLE]
     if doubles:
         _doubles(screen, doubles, result, {site.path for site in calls})
+    _left_out(screen, result)
     _failed(screen, result)
+
+
+def _left_out(screen: Screen, result: Outcome) -> None:
+    """The files with calls that nobody is told of, as the options ask."""
+    if result.excluded:
+        noun = "file" if len(result.excluded) == 1 else "files"
+        text = f"{len(result.excluded):4} {noun} with calls left out"
+        screen.line("  ", (text, "cyan"), f" by exclude: {_listed(result.excluded)}", hang=7)
 
 
 def _doubles(screen: Screen, doubles: Sequence[SiteResult], result: Outcome, told: Container[str]) -> None:
@@ -164,6 +173,7 @@ def _nothing(screen: Screen, result: Outcome) -> None:
         screen.line(f"No Chat Completions calls in {many(read, 'file')}.", hang=0)
     elif not result.errors:
         screen.line("No Python files there.")
+    _left_out(screen, result)
     _failed(screen, result)
 
 
