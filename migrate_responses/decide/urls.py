@@ -225,6 +225,8 @@ def describe(value: Value) -> str:
             return f"the environment variable {name}" if name else "an environment variable"
         case Unknown(why=why):
             return why
+        case External(path=path) if ".parse_args()." in path:
+            return f"`{path.rpartition('.')[2]}`, an option of the command line"
         case External(path=path):
             return f"`{path}`" if len(path) < 60 else "a value from another library"
         case Instance(type=Class(name=name)):
