@@ -101,6 +101,8 @@ def _consider(
         if node is not root and not _is_target(module, node)
     ]
     others = [node for node in _names(module, scope, target.value) if node is not target]
+    if not _all_come_after(module, others, first, line):
+        return
     if all(_changes_anyway(module, node) for node in others):
         for node in others:
             context.edit(node, module, sites, lambda o, u: u.with_changes(value=root.value), "MR301")
@@ -111,6 +113,21 @@ def _consider(
         return
     _remove(context, line, module, sites)
     known.replace(line, first)
+
+
+def _all_come_after(module: Module, uses: list[cst.Name], first: cst.CSTNode, line: cst.CSTNode) -> bool:
+    """Whether none of ``uses`` can mean an earlier value where the name is bound at ``first``, not ``line``.
+
+    What stands between the two can use it, or leave before the second of them.
+    """
+    block = module.parents.get(line)
+    assert isinstance(block, (cst.IndentedBlock, cst.Module))
+    numbers: dict[cst.CSTNode, int] = {statement: number for number, statement in enumerate(block.body)}
+    if numbers[line] == numbers[first] + 1:
+        return True
+    return all(
+        any(numbers.get(outer, 0) > numbers[line] for outer in module.ancestors(node)) for node in uses
+    )
 
 
 def _only_binding(module: Module, scope: Scope, name: str) -> cst.Name | None:
