@@ -13,7 +13,7 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know.kinds import Site
-from ..know.modules import Module
+from ..know.modules import Module, walk
 from .context import Context, is_none
 from .double_calls import Calls
 from .double_edits import new_name, new_string
@@ -93,6 +93,10 @@ class Requests:
     def _has_items(self, node: cst.CSTNode) -> bool:
         return any(sends_items(self.context, site) for site in self._at(node))
 
+    def _has_others(self, node: cst.CSTNode) -> bool:
+        """Whether messages of the calls that a test is about get another form."""
+        return self._has_items(node) or any(has_parts(self.context, site) for site in self._at(node))
+
     def _at(self, node: cst.CSTNode) -> list[Site]:
         """The calls that the test around ``node`` is about."""
         return at(self.context, self.module, node)
@@ -114,7 +118,7 @@ class Requests:
         if not isinstance(request, (cst.Name, cst.Attribute, cst.Subscript)):
             return
         if self.replacements.are_requests(request) or self.kept.are_requests(request):
-            if is_positional(self.module, request):
+            if is_positional(self.module, request) and not _shows_message(other):
                 return
             wholes = [e.value for e in other.elements] if isinstance(other, cst.List) else [other]
             if not all(list(map(self._expected, wholes))):
@@ -124,10 +128,12 @@ class Requests:
         ) or not self.recognised.is_keyed(request):
             recorded, is_api = self.targets.recorded(request)
             if not ((recorded and is_api is not False) or kept):
+                if recorded and _shows_message(other) and self._has_others(node):
+                    self._hold(node, f"`{self._source(node)}` compares messages, which are others now")
                 return
             if is_api is None and recorded and _is_of_another(other):
                 return
-            if is_positional(self.module, request):
+            if is_positional(self.module, request) and not _shows_message(other):
                 return
             if not self._expected(other):
                 self._hold(node, f"`{self._source(node)}` compares a whole request")
@@ -308,6 +314,14 @@ def _is_of_another(node: cst.BaseExpression) -> bool:
         return False
     names = [key_of(element) for element in node.elements]
     return None not in names and not {"messages", "model"} <= set(names)
+
+
+def _shows_message(node: cst.BaseExpression) -> bool:
+    """Whether a message or a part of one is written out: a function of the program may be handed some."""
+    return any(key_of(inner) in _OF_MESSAGES for inner in walk(node) if isinstance(inner, cst.DictElement))
+
+
+_OF_MESSAGES = frozenset({"role", "type", "tool_calls", "tool_call_id", "function"})
 
 
 def _is_nothing(node: cst.BaseExpression) -> bool:
