@@ -19,6 +19,7 @@ from .snippets import expr
 from .stream_body import Body
 from .stream_comprehension import Comprehension, conditions
 from .stream_kept import is_only_looped_over
+from .stream_last import usage_after
 from .stream_names import rename
 from .stream_parts import SAME, TEXT_TEST
 from .stream_region import Region
@@ -56,7 +57,7 @@ def plan(context: Context) -> None:
             text = context.source(place, region.module)
             context.manual(place, region.module, region.sites, "MR404", f"`{text}` {why}")
         _failures(context, region)
-        understood |= own
+        understood |= own | usage_after(region)
         if isinstance(region.node, (cst.For, cst.CompFor)):
             target = region.node.target
             understood.add(target)

@@ -104,14 +104,14 @@ def _is_used_after(region: Region, alias: Alias, inside: set[cst.CSTNode]) -> bo
     for node, module, shapes in region.context.shaped:
         if module is not region.module or not isinstance(node, cst.Name) or node.value != alias.name:
             continue
-        if node in inside or module.function(node) is not scope or _is_bound_again(region, node):
+        if node in inside or module.function(node) is not scope or is_bound_again(region, node):
             continue
         if any(shape.kind is alias.kind and shape.site in region.sites for shape in shapes):
             return True
     return False
 
 
-def _is_bound_again(region: Region, node: cst.Name) -> bool:
+def is_bound_again(region: Region, node: cst.Name) -> bool:
     """Whether ``node`` stands in another loop, which gives the name a value of its own."""
     above = list(region.module.ancestors(node))
     for item in above:
