@@ -302,6 +302,7 @@ class Body(Statements):
         for number, unit in enumerate(units):
             if unit.passes and any(below.tag not in (unit.tag, "quiet", "own") for below in units[number:]):
                 unit.tag = "safe"  # asked on every event, as what it keeps from running acts on others
+                self._read_late(unit, set(reads(unit.node)))
 
     def _read_late(self, unit: Unit, used: set[str]) -> None:
         """A name for the text of a chunk, set on events with text alone: elsewhere it is that of another."""
