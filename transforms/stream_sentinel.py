@@ -66,7 +66,11 @@ def _bare(context: Context, loop: cst.For | cst.CompFor, module: Module) -> Iter
         if not texts or any(is_nothing(value) for value in values):
             continue
         element = getattr(whole, "elt", None) is node
-        given = isinstance(module.parents.get(node), (cst.Arg, cst.Yield, cst.Return, cst.DictElement))
+        parent = module.parents.get(node)
+        match parent:
+            case cst.BooleanOperation(operator=cst.Or(), right=cst.Name(value="None")):
+                parent = module.parents.get(parent)
+        given = isinstance(parent, (cst.Arg, cst.Yield, cst.Return, cst.DictElement))
         if (element or given) and lets_none(context, node, loop, module):
             yield node
 
