@@ -21,6 +21,7 @@ from ..know.kinds import (
 from ..know.modules import Module
 from . import answer_escapes, whole_parts
 from .asked import is_of_neither
+from .assigned_text import as_variable, variable
 from .choices import choices
 from .context import Context
 from .dumps import ENTRIES, loads, rename_entry, stays_a_dict
@@ -136,6 +137,9 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
     if is_stored_to(module, read.whole):
         if is_history_read(context, node) and is_told_apart(context, node, module):
             return
+        if (name := variable(context, read.whole, module)) is not None:
+            context.edit(read.whole, module, sites, replace_read(as_variable(name)), "MR301")
+            return
         context.manual(
             read.whole, module, sites, "MR307", f"`{context.source(read.whole, module)}` is assigned"
         )
@@ -173,7 +177,8 @@ def _read(context: Context, read: Read, shapes: list[Shape], stored: set[str]) -
     if (kind, read.name) in _CONSTANT and is_lost(context, node, module, sites):
         return
     if kind is Kind.MESSAGE and read.name == "content":
-        build = content_template(context, read, sites)
+        kept = variable(context, read.whole, module)
+        build = content_template(context, read, sites) if kept is None else as_variable(kept)
     if _is_getattr(read.whole) and may_be_none(context, node):
         build = _unless_none(context, read, build, sites)
     if not isinstance(read.whole, cst.Attribute) and all(stays_a_dict(context, shape) for shape in shapes):

@@ -84,7 +84,8 @@ ANSWERS: tuple[Rule, ...] = (
         "Attribute set on a response",
         MANUAL,
         "The code changes the completion it received. A response is built differently; keep the"
-        " changed value in a variable of your own.",
+        " changed value in a variable of your own. A text that is put back into a message of which only one"
+        " local name knows becomes such a variable by itself.",
         "answer.choices[0].message.content = clean(answer.choices[0].message.content)",
         "text = clean(answer.output_text)",
         PROJECT,
