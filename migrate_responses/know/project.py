@@ -31,6 +31,7 @@ from .kinds import (
 )
 from .modules import Module
 from .pytest_fixtures import Fixtures
+from .same_hands import clients_by_use
 from .testing import in_tests
 
 _MAX_ROUNDS = 40  # of seeding; each round gives values to functions that nobody calls
@@ -152,7 +153,7 @@ class Project(Definitions):
                 self._seeded.add(gate.target)
                 self.solver.add(gate.target, gate.clients)
                 changed = True
-        return changed or self._seed_assumed()
+        return changed or self._seed_assumed() or self._seed_by_use()
 
     def _seed_lost(self) -> bool:
         """Anything may be passed to functions in lists and dicts that were lost in a crowd."""
@@ -182,6 +183,15 @@ class Project(Definitions):
                     name = (node.attr if isinstance(node, cst.Attribute) else node).value
                     if name in self._assumed:
                         changed |= self._assume(node, self.vars[node], module, (name,))
+        return changed
+
+    def _seed_by_use(self) -> bool:
+        """Give a client to parameters that go where OpenAI clients go."""
+        changed = False
+        for var, clients in list(clients_by_use(self)):
+            fresh = [client for client in clients if client not in var.values]
+            self.solver.add(var, fresh)
+            changed |= bool(fresh)
         return changed
 
     def _assume(self, node: cst.CSTNode, var: Var, module: Module, tails: tuple[str, ...]) -> bool:
