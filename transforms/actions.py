@@ -17,6 +17,7 @@ from .chosen_keys import is_chosen, rename_chosen
 from .context import WRITES, Context, Keyword, key_node
 from .dumped_settings import never_dumped, one_hides_the_other, renamed_in_dump
 from .folding import has_effect
+from .inside import renamed_inside
 from .moved_limits import LIMITS, moving_lines
 from .snippets import string
 from .taken_out import parameters_beside
@@ -85,6 +86,9 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
     # A place with only None at a call that is otherwise given a value: `timeout=None` and the like.
     drop = action.drop
     taker = other_taker(context, item)
+    shared = action.name in _SAME and action.wrap is None and _is_shared(context, sites, item)
+    if shared and renamed_inside(context, sites, item, str(action.name), action.code):
+        return
     if taker is not None:
         text = context.source(place.module.parents[node], place.module)
         detail = f"`{item.name}` in `{text}` also goes to `{taker}`"
@@ -128,6 +132,17 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
             context.manual(node, place.module, sites, "MR120", detail)
         case _:
             rename_key(context, sites, place, action.name or item.name, action.code)
+
+
+def _is_shared(context: Context, sites: Sequence[Site], item: Keyword) -> bool:
+    """Whether a caller that gives a wrapper the keyword of ``item`` gives it to others too."""
+    found = [
+        one
+        for site in sites
+        for one in context.request(site).named(item.name)
+        if one.holder is item.holder and one.place.how == "keyword"
+    ]
+    return any(other_taker(context, one) or replaced_in_test(context, one) for one in found)
 
 
 def remove(original: cst.CSTNode, updated: cst.CSTNode) -> cst.RemovalSentinel:

@@ -10,6 +10,7 @@ from ..decide.doubles import is_patcher
 from ..know import modules as syntax
 from ..know.kinds import Bound, DictValue, Function, Instance, SeqValue, Value
 from ..know.modules import Module
+from ..know.testing import in_tests
 from .context import Context
 from .double_targets import RENAMED
 
@@ -27,8 +28,9 @@ class Replacements:
         self.functions: list[Function] = []
         self.copies: set[DictValue] = set()  # dicts into which a whole request is put
         self._dicts: tuple[tuple[int, int], set[Value]] | None = None
+        own = {one.name for one in context.project.functions.values() if not in_tests(one.module)} - _METHODS
         for node in module.of(cst.Call, cst.Assign, cst.Arg):
-            for given in _given(node, known):
+            for given in () if _is_of_own(node, own) else _given(node, known):
                 for value in context.project.values(given):
                     self._add(value)
         for function in context.project.functions.values():
@@ -239,11 +241,37 @@ def _and(parameters: Collection[cst.Param], last: cst.Param) -> list[cst.Param]:
     return [*found, last.with_changes(comma=ending)]
 
 
+def _telling(patch: cst.CSTNode) -> list[cst.Arg]:
+    """The arguments that tell what is patched: where a literal names it, the answers given do not."""
+    assert isinstance(patch, cst.Call)
+    named = [arg for arg in patch.args if arg.keyword is None and isinstance(arg.value, _NAMES)]
+    literal = any(isinstance(arg.value, cst.SimpleString) for arg in named)
+    return named if literal else list(patch.args)
+
+
+_NAMES = (cst.SimpleString, cst.Name, cst.Attribute)
+
+
+def _is_of_own(node: cst.CSTNode, own: Collection[str]) -> bool:
+    """``provider.complete.side_effect = fake``, where the program has a ``complete`` of its own."""
+    match node:
+        case cst.Assign(
+            targets=[
+                cst.AssignTarget(
+                    target=cst.Attribute(value=cst.Attribute(attr=cst.Name(value=name)), attr=answers)
+                )
+            ]
+        ):
+            return name in own and answers.value in _ANSWERS | {"return_value"}
+        case _:
+            return False
+
+
 def _given(node: cst.CSTNode, known: Collection[cst.CSTNode]) -> Iterator[cst.BaseExpression]:
     """What ``node`` puts in the place of a method of the old API."""
     match node:
         case cst.Call() if is_patcher(node):
-            if any(inner in known for arg in node.args for inner in syntax.walk(arg.value)):
+            if any(inner in known for arg in _telling(node) for inner in syntax.walk(arg.value)):
                 yield from (arg.value for arg in node.args)
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute(attr=attr))], value=value):
             if attr.value in _METHODS | _ANSWERS:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..know.kinds import Const, DictValue, Site
+from ..know.kinds import DictValue, Site
 from ..know.modules import Module, parameters
 from .context import Context
 
@@ -32,7 +32,7 @@ def is_poured(message: DictValue) -> bool:
     var = message.fields.get("name")
     if var is None or "name" in message.places:
         return False
-    return any(not isinstance(value, Const) or value.value is not None for value in var.values)
+    return bool(var.values)  # None as well: Chat Completions takes null
 
 
 def origin_of_names(context: Context, site: Site) -> str | None:
