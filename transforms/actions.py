@@ -136,13 +136,16 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
 
 def _is_shared(context: Context, sites: Sequence[Site], item: Keyword) -> bool:
     """Whether a caller that gives a wrapper the keyword of ``item`` gives it to others too."""
-    found = [
-        one
-        for site in sites
-        for one in context.request(site).named(item.name)
-        if one.holder is item.holder and one.place.how == "keyword"
-    ]
-    return any(other_taker(context, one) or replaced_in_test(context, one) for one in found)
+    known = context.memo.setdefault("shared keywords", {})
+    assert isinstance(known, dict)
+    if (item.holder, item.name) not in known:
+        known[item.holder, item.name] = any(
+            other_taker(context, one) or replaced_in_test(context, one)
+            for site in sites
+            for one in context.request(site).named(item.name)
+            if one.holder is item.holder and one.place.how == "keyword"
+        )
+    return bool(known[item.holder, item.name])
 
 
 def remove(original: cst.CSTNode, updated: cst.CSTNode) -> cst.RemovalSentinel:
