@@ -336,7 +336,7 @@ def refused(root: Path, reason: str, before: str = "", **environment: str) -> No
     done = run("apply", cwd=root, status=2, before=before, **environment)
     assert f"a.py: MR906 {reason}" in done.stderr
     assert "or use --allow-dirty\n" in done.stderr
-    assert done.stderr.endswith("Nothing was written.\n")
+    assert done.stderr.splitlines()[-1].startswith("Nothing was written, because of a.py")
     assert texts(root) == old
     run("apply", "--allow-dirty", cwd=root, before=before, **environment)
     assert DONE in texts(root)["a.py"]
@@ -391,7 +391,10 @@ def test_files_with_changes_that_git_does_not_hold(here: Path, how: str) -> None
         stages = "".join(f"100644 {blob} {stage}\ta.py\n" for stage in (1, 2, 3))
         subprocess.run(["git", "update-index", "--force-remove", "a.py"], cwd=here, check=True)
         subprocess.run(["git", "update-index", "--index-info"], cwd=here, input=stages, text=True, check=True)
-    refused(here, "has unstaged changes, which the migration would be mixed with; commit or stage them, or")
+    refused(
+        here,
+        "has unstaged changes, which the migration would be mixed with; commit or stage these changes, or",
+    )
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
