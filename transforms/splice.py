@@ -41,8 +41,8 @@ def around(outer: cst.BaseExpression, inner: cst.BaseExpression) -> cst.BaseExpr
     if not isinstance(outer, cst.Dict) or not isinstance(inner, cst.Dict) or not inner.elements:
         return outer
     closing = inner.rbrace.whitespace_before
-    if not isinstance(closing, cst.ParenthesizedWhitespace):
-        return outer
+    if not isinstance(closing, cst.ParenthesizedWhitespace) or not _broken(inner.lbrace.whitespace_after):
+        return outer  # on one line, or begun on the line of its brace: `{"format": {"type": ...`
     end = cst.ParenthesizedWhitespace(indent=closing.indent, last_line=closing.last_line)
     start = end.with_changes(last_line=cst.SimpleWhitespace(closing.last_line.value + _STEP))
     moved = inner.visit(_Indent())
