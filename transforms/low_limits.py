@@ -61,7 +61,7 @@ def _low(context: Context, module: Module) -> Iterator[Low]:
             keyword = arg.keyword.value if arg.keyword is not None else ""
             by_option = named and keyword in ("", "default")
             limit = _number(context, arg.value) if by_option or _OPTION.fullmatch(keyword) else None
-            if limit is not None and limit < LEAST:
+            if limit is not None and 0 < limit < LEAST:  # 0 is a count, or no limit: the API refuses it
                 yield Low(context.source(node, module), limit, "" if by_option else keyword)
 
 
