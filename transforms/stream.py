@@ -25,7 +25,8 @@ from .stream_parts import SAME, TEXT_TEST
 from .stream_region import Region
 
 _CHUNKS = frozenset(STREAM_KINDS & STRUCTURAL) - {Kind.STREAM, Kind.CHUNK_FINISH}
-_TEXTS = frozenset({Kind.CONTENT, Kind.DELTA_TEXT})  # a callback may get either
+# The texts of answers, whole or in parts: strings before and after.
+_TEXTS = frozenset({Kind.CONTENT, Kind.DELTA_TEXT, Kind.LEAF})
 # Functions that give back what they are given.
 _SAME = frozenset(
     {"typing.cast", "builtins.iter", "builtins.aiter", "contextlib.closing", "contextlib.aclosing"}
@@ -160,12 +161,21 @@ def _leftover(
         return  # dumped, and held back where it leaves
     if Kind.STREAM in kinds:
         _stream(context, node, module, shapes)
-    elif kinds - STREAM_KINDS and not kinds - STREAM_KINDS <= {Kind.LEAF} and not kinds <= _TEXTS:
+    elif (
+        kinds - STREAM_KINDS and not kinds - STREAM_KINDS <= {Kind.LEAF} and not _is_text(node, module, kinds)
+    ):
         context.manual(node, module, sites, "MR403", f"`{text}` is a part of an answer or of a stream")
     elif kinds & _CHUNKS and not isinstance(module.parents.get(node), cst.Param):
         context.manual(
             node, module, sites, "MR404", f"`{_use_of(context, node, module, kinds)}` is not understood"
         )
+
+
+def _is_text(node: cst.BaseExpression, module: Module, kinds: set[Kind]) -> bool:
+    """Whether ``node`` is a text, of an answer or of a part of a stream, that is not compared."""
+    return kinds <= _TEXTS and not isinstance(
+        module.parents.get(node), (cst.Comparison, cst.ComparisonTarget)
+    )
 
 
 def _use_of(context: Context, node: cst.BaseExpression, module: Module, kinds: set[Kind]) -> str:
