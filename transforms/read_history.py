@@ -18,6 +18,7 @@ from .history_cuts import positions
 from .history_looks import counts, cuts, searches
 from .item_facts import ANSWERS, STORES, Facts, Form, facts, poured_answers
 from .last_entries import answer_read
+from .read_before import is_read_before
 from .role_tests import asks_role, told_form
 from .role_tests import rewrite as rewrite_role
 
@@ -79,13 +80,17 @@ def is_history_read(context: Context, node: cst.CSTNode) -> bool:
 
 
 def is_told_apart(context: Context, node: cst.CSTNode, module: Module) -> bool:
-    """Whether the entry of a history at ``node`` is no answer there, or only asked whether it is one."""
+    """Whether the entry of a history at ``node`` is no answer there yet, or only asked whether it is one."""
     reading = module.parents.get(node)
     if isinstance(reading, cst.Attribute):
         reading = module.parents.get(reading)
     if not isinstance(node, cst.BaseExpression) or reading is None:
         return False
-    return told_form(node, module) is not None or asks_role(context, facts(context), reading, module)
+    return (
+        told_form(node, module) is not None
+        or asks_role(context, facts(context), reading, module)
+        or is_read_before(context, facts(context), node, module)
+    )
 
 
 def _is_answer(value: object) -> bool:
@@ -147,6 +152,8 @@ def _read(context: Context, known: Facts, message: DictValue, form: Form, key: s
     if told is not None:
         forms = frozenset({told})
     if forms == {Form.PLAIN} or (told is Form.RESULT and form is not told):
+        return
+    if is_read_before(context, known, base, place.module):
         return
     sites = set(known.messages[message])
     if key == "role" and place.how in ("read", "get") and asks_role(context, known, place.node, place.module):
