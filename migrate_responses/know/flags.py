@@ -38,6 +38,8 @@ def flags_of(function: Function) -> tuple[str, ...]:
 
     The result of a function that calls itself is also that of calls with other flags.
     """
+    if _STREAM not in function.module.text and function.double_star is None:
+        return ()
     found: dict[str, None] = {}
     for node in walk(function.node.body):
         match node:
