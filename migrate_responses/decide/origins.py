@@ -55,7 +55,9 @@ class Origins:
         stack = list(seen)
         while stack:
             var = stack.pop()
-            for target in map(home, (*(var.outs or ()), *(target for _, target in var.filters or ()))):
+            targets = list(var.outs or ())
+            targets += (target for _, target in var.filters or ())
+            for target in map(home, targets):
                 sources.setdefault(target, []).append(var)
                 if target not in seen:
                     seen.add(target)
