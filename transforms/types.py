@@ -18,7 +18,7 @@ from ..know.modules import Module
 from .context import Context
 from .tested import tested
 from .type_spelling import Convert, may_name, path_of
-from .type_table import UNIONS, is_answer
+from .type_table import UNIONS, is_answer, replacement
 
 
 def plan(context: Context) -> None:
@@ -315,9 +315,17 @@ class _Types:
 
     def _converted(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """``node`` with the new types, or None if there is nothing old in it."""
+        if not any(map(self._may_be_old, syntax.walk(node))):
+            return None
         convert = Convert(self.context, self.module)
         result = node.visit(convert)
         return result if convert.needed and isinstance(result, cst.BaseExpression) else None
+
+    def _may_be_old(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            path = self._path(node)
+            return path is not None and replacement(path) is not None
+        return may_name(self.module, node)
 
     def _rewrite(self, node: cst.BaseExpression, sites: list[Site]) -> None:
         result = self._converted(node)
