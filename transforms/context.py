@@ -76,14 +76,22 @@ class Context:
     def shaped(self) -> list[tuple[cst.CSTNode, Module, list[Shape]]]:
         """Every expression that can be a part of an answer."""
         found = []
-        for module in self.project.modules:
-            for node in module.parents:
-                var = self.project.vars.get(node)
-                if var is not None and var.values:
-                    shapes = [value for value in var.values if isinstance(value, Shape)]
-                    if shapes:
-                        found.append((node, module, shapes))
+        for node, module, var in self._valued:
+            shapes = [value for value in var.values if isinstance(value, Shape)]
+            if shapes:
+                found.append((node, module, shapes))
         return found
+
+    @cached_property
+    def _valued(self) -> list[tuple[cst.CSTNode, Module, Var]]:
+        """Every expression of which something is known, in source order."""
+        known = self.project.vars
+        return [
+            (node, module, known[node])
+            for module in self.project.modules
+            for node in module.parents
+            if node in known
+        ]
 
     def parts(self, site: Site) -> list[tuple[cst.CSTNode, Module, set[Kind]]]:
         """The expressions that can be a part of the answer of ``site``, and of which kinds."""
@@ -119,13 +127,10 @@ class Context:
     @cached_property
     def _holders(self) -> dict[Value, list[tuple[cst.CSTNode, Module]]]:
         found: dict[Value, list[tuple[cst.CSTNode, Module]]] = {}
-        for module in self.project.modules:
-            for node in module.parents:
-                var = self.project.vars.get(node)
-                if var is not None:
-                    for value in var.values:
-                        if isinstance(value, (SeqValue, DictValue)):
-                            found.setdefault(value, []).append((node, module))
+        for node, module, var in self._valued:
+            for value in var.values:
+                if isinstance(value, (SeqValue, DictValue)):
+                    found.setdefault(value, []).append((node, module))
         return found
 
     def dicts(self) -> list[DictValue]:
