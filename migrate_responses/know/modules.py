@@ -216,16 +216,17 @@ def scan(module: Module) -> None:
     while stack:
         node, parent, scope = stack.pop()
         module.parents[node] = parent
-        inner = _enter(module, node, scope)
-        for child in reversed(children(node)):
-            stack.append((child, node, _scope_of_child(node, child, scope, inner)))
+        inner = _enter(module, node, scope) if type(node) in _NAMING else scope
+        if inner is scope:
+            stack.extend([(child, node, scope) for child in reversed(children(node))])
+        else:
+            for child in reversed(children(node)):
+                stack.append((child, node, _scope_of_child(node, child, scope, inner)))
     for scope in module.scopes.values():
         _share(scope, root)
 
 
 def _scope_of_child(node: cst.CSTNode, child: cst.CSTNode, outer: Scope, inner: Scope) -> Scope:
-    if inner is outer:
-        return outer
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return inner if child is node.body else outer
     return inner
@@ -233,8 +234,6 @@ def _scope_of_child(node: cst.CSTNode, child: cst.CSTNode, outer: Scope, inner: 
 
 def _enter(module: Module, node: cst.CSTNode, scope: Scope) -> Scope:
     """Note what ``node`` binds in ``scope``; return the scope its body lives in."""
-    if type(node) not in _SCOPED and type(node) not in _BINDERS:
-        return scope
     if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
         if not isinstance(node, cst.Lambda):
             scope.bound.add(node.name.value)
@@ -254,7 +253,7 @@ def _enter(module: Module, node: cst.CSTNode, scope: Scope) -> Scope:
     return scope
 
 
-_SCOPED = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda, cst.Global, cst.Nonlocal, cst.Yield})
+_SCOPED = (cst.FunctionDef, cst.ClassDef, cst.Lambda, cst.Global, cst.Nonlocal, cst.Yield)
 
 
 def _share(scope: Scope, root: Scope) -> None:
@@ -327,6 +326,7 @@ _BINDERS: dict[type[cst.CSTNode], Callable[[Any], Iterator[str]]] = {
     cst.MatchAs: _of_pattern,
     cst.MatchStar: _of_pattern,
 }
+_NAMING = frozenset([*_SCOPED, *_BINDERS])  # types of nodes that have to do with which names there are
 
 
 def target_names(target: cst.BaseExpression) -> Iterator[str]:
