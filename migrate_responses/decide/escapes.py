@@ -146,13 +146,13 @@ class Escapes:
         return known
 
     def _note(self, var: Var | None, way: Way, to: str, node: cst.CSTNode, module: Module) -> None:
-        if var is None:
+        values = _followed(var)
+        if not values:
             return
         escape = Escape(way, to, node, module, True)
-        for value in var.values:
-            if not isinstance(value, PLAIN):
-                self._noted.setdefault(value, []).append(escape)
-                self._expand(value)
+        for value in values:
+            self._noted.setdefault(value, []).append(escape)
+            self._expand(value)
 
     def _expand(self, value: Value) -> None:
         """Note who is inside ``value``; each container is opened once."""
@@ -172,6 +172,8 @@ class Escapes:
 
     def _call(self, call: Invocation) -> None:
         self._show(call)
+        if not any(_followed(argument.var) for argument in call.arguments):
+            return
         names = list(self._foreign(call))
         if not names:
             return
@@ -345,6 +347,11 @@ class Escapes:
             readers = self.offers.readers(owner, target, self._project.vars.get(value))
             if readers is not None:
                 self._note(self._project.vars.get(value), Way.STORE, readers, value, module)
+
+
+def _followed(var: Var | None) -> list[Value]:
+    """The values in ``var`` for which it matters where they go."""
+    return [value for value in var.values if not isinstance(value, PLAIN)] if var is not None else []
 
 
 def _method(owner: Value, name: str) -> Iterator[str]:
