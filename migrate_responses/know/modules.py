@@ -349,10 +349,14 @@ def bound_in(nodes: Sequence[cst.CSTNode]) -> set[str]:
         node = stack.pop()
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             names.add(node.name.value)
-        elif not isinstance(node, cst.Lambda):
-            names.update(bound_by(node))
+        elif not isinstance(node, _BINDING_NOTHING):
+            if type(node) in _BINDERS:
+                names.update(bound_by(node))
             stack.extend(children(node))
     return names
+
+
+_BINDING_NOTHING = (cst.Name, cst.SimpleString, cst.Integer, cst.Lambda)  # nor anything below
 
 
 def dotted(node: cst.CSTNode) -> str:
