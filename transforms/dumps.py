@@ -6,6 +6,8 @@ place where there was no usage has no attributes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from ..know.kinds import DUMPS, JSON_DUMPS, USAGES, External, Kind, Shape, Site
@@ -111,11 +113,20 @@ def _undump(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 
 
 def is_read_by_key(context: Context, shape: Shape) -> bool:
+    """Whether a dict that a part of the same answer became is read by its keys."""
+    if shape.form == "object":
+        return False
+    known = context.memo.get("read by key")
+    if not isinstance(known, tuple) or known[0] is not context.shaped:  # some have turned out never to come
+        known = context.memo["read by key"] = (context.shaped, set(_read_by_key(context)))
+    return shape.site in known[1]
+
+
+def _read_by_key(context: Context) -> Iterator[Site]:
+    """The sites of which a dict is read so."""
     for node, module, shapes in context.shaped:
-        if isinstance(node, cst.BaseExpression) and any(
-            other.site is shape.site and other.form == "dict" and shape.form != "object" for other in shapes
-        ):
+        dicts = [shape.site for shape in shapes if shape.form == "dict"]
+        if dicts and isinstance(node, cst.BaseExpression):
             reading = read_of(context, node, module)
             if reading is not None and not isinstance(reading.whole, cst.Attribute):
-                return True
-    return False
+                yield from dicts
