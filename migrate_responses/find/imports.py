@@ -17,6 +17,12 @@ from ..import_path import on_path, shared
 _IMPORT = re.compile(rb"import(?=[ \t(\\*])")
 _FROM = re.compile(rb"(?:^|[;:\s])from[ \t]+(\.*[ \t]*[\w.]*)[ \t]*$")
 _CALLED = re.compile(rb"\b(import_module|__import__)\(\s*[\"']([\w.]+)[\"']")
+# An import by a name that is put together: what begins a name in strings, and what may be one as it stands.
+_COMPUTED = re.compile(rb"\b(import_module|__import__)\(\s*(?![\"'][\w.]*\w[\"']\s*[,)])")
+_PREFIX = re.compile(
+    rb"[\"'](\.*(?:\w+\.)*)(?=[\"'{]|%s)|\{__(?:name|package)__\}(\.)|__(?:name|package)__ *\+ *[\"'](\.)"
+)
+_WHOLE = re.compile(rb"[\"'](\.*\w+(?:\.\w+)*)(?::\w+)?[\"']")
 _PLUGINS = re.compile(rb"^(pytest_plugins)\b[^=\n]*\+?=\s*([\[(]?(?:[\s,]*[\"'][\w.]+[\"'])*)", re.MULTILINE)
 _NAMED = re.compile(rb"[\"']([\w.]+)[\"']")
 _NOISE = re.compile(rb"#[^\n]*|\\\r?\n|[()\r\n]")
@@ -29,12 +35,22 @@ class Import:
     module: str
     names: tuple[tuple[bytes, bytes], ...] = ()
     alias: bytes = b""
+    computed: bool = False  # it is one of those that a call may mean
 
 
 def imports(data: bytes) -> Iterator[Import]:
-    """Every import statement in ``data``, and every import by a call or for pytest that spells the name."""
+    """Every import statement in ``data``, and every import by a call or for pytest.
+
+    Of a call with a name that is put together (``import_module(f"plugins.{name}")``) it is all that may be
+    meant: ``plugins.*``, and every name in quotes.
+    """
     for called in _CALLED.finditer(data):
         yield Import(called.group(2).decode("utf-8", "replace"), alias=called.group(1))
+    computed = _COMPUTED.search(data)
+    if computed is not None:
+        prefixes = {b"".join(found) for found in _PREFIX.findall(data)} - {b""}
+        for name in dict.fromkeys([*_WHOLE.findall(data), *(prefix + b"*" for prefix in sorted(prefixes))]):
+            yield Import(name.decode("utf-8", "replace"), alias=computed.group(1), computed=True)
     for plugins in _PLUGINS.finditer(data) if b"pytest_plugins" in data else ():
         for name in _NAMED.findall(plugins.group(2)):
             yield Import(name.decode("utf-8", "replace"), alias=plugins.group(1))
@@ -69,16 +85,21 @@ def _aliased(part: bytes) -> tuple[bytes, bytes]:
 
 
 class Files:
-    """The files of a project as targets of imports. Paths are relative, with forward slashes."""
+    """The files of a project as targets of imports. Paths are relative, with forward slashes.
+
+    A last part ``*`` means all modules of a package.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = frozenset(paths)
         self._by_last: dict[str, list[tuple[str, ...]]] = {}
+        self._in_folder: dict[str, list[tuple[str, ...]]] = {}
         self._packages = {os.path.dirname(path) for path in self._paths if path.endswith("__init__.py")}
         for path in sorted(self._paths):
             parts = _module(path)
             if parts:
                 self._by_last.setdefault(parts[-1], []).append(parts)
+                self._in_folder.setdefault("/".join(parts[:-1]), []).append(parts)
 
     def targets(self, importer: str, module: str) -> list[str]:
         """The files that ``module`` (dotted, perhaps with leading dots) may mean in ``importer``."""
@@ -95,6 +116,8 @@ class Files:
         """Of all files whose path ends with ``parts``, those closest to ``folder`` that Python could mean."""
         if not parts or parts[0] in sys.stdlib_module_names:
             return []
+        if parts[-1] == "*":
+            return self._of_package(folder, parts[:-1])
         best: list[str] = []
         nearest = -1
         for path in self._by_last.get(parts[-1], ()):
@@ -108,7 +131,23 @@ class Files:
                 best.extend(self._existing(path))
         return best
 
+    def _of_package(self, folder: str, parts: tuple[str, ...]) -> list[str]:
+        """All modules of the nearest package ``parts``, which need have no ``__init__.py``."""
+        best: list[str] = []
+        nearest = -1
+        for where in self._in_folder:
+            package = tuple(where.split("/"))
+            root = "/".join(package[: -len(parts)])
+            if parts and package[-len(parts) :] == parts and on_path(root, folder, self._packages):
+                close = shared(root, folder)
+                if close > nearest:
+                    best, nearest = self._existing((*package, "*")), close
+        return best
+
     def _existing(self, parts: tuple[str, ...]) -> list[str]:
+        if parts[-1:] == ("*",):
+            inner = self._in_folder.get("/".join(parts[:-1]), ())
+            return [path for module in inner for path in self._existing(module)]
         stem = "/".join(parts)
         inits = "__init__.py" if not stem else f"{stem}/__init__.py"
         return [path for path in (f"{stem}.py", inits) if path in self._paths]

@@ -257,8 +257,9 @@ class _Search:
         for one, target in self._file(importer).links:
             if target == path and one.names and (b"*", b"*") not in one.names:
                 mentioned |= {alias for name, alias in one.names if name in names}
-            elif target == path:
-                mentioned |= names & self._file(importer).words
+            elif target == path:  # of what is imported by a computed name, nobody need mention a name
+                words = self._file(importer).words
+                mentioned |= words if one.computed else names & words
         return mentioned
 
     def _matter(self, path: str, names: set[bytes], again: bool = False) -> None:

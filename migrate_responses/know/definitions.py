@@ -17,6 +17,7 @@ from .index import Index
 from .kinds import (
     Class,
     Client,
+    Const,
     External,
     Function,
     Instance,
@@ -26,6 +27,7 @@ from .kinds import (
     Unknown,
     Value,
 )
+from .loading import begun_name
 from .modules import Module
 from .narrowing import AN_EXCEPTION
 from .testing import find_helpers
@@ -34,6 +36,8 @@ from .testing import find_helpers
 _PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bsetattr\(")
 # ``"app.llm:Client"``: what stands for a module, so that somebody may load it.
 _NAMED = re.compile(r"[\"']([A-Za-z_][\w.]*)[.:]\w+[\"']")
+# The same with dots before it, and without a member, where modules are loaded.
+_LOADED = re.compile(r"[\"'](\.*)([A-Za-z_][\w.]*)(?::\w+)?[\"']")
 # Methods that get the class without being told to.
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
@@ -191,6 +195,9 @@ class Definitions(Decorators):
             replaced = self.replaced_module(name, realm)
             self.solver.watch(replaced, lambda value: self.member(value, member, node, target))
 
+    def modules_inside(self, importer: Module, level: int, name: str) -> list[Module]:
+        return self.index.inside(importer, level, name)
+
     def named_module(self, importer: Module, level: int, name: str) -> Var:
         found = self.find_module(importer, level, name)
         if found is None and level:
@@ -227,6 +234,8 @@ class Definitions(Decorators):
         names: list[tuple[int, str]] = []
         if isinstance(node, cst.Call):
             names = [(0, name) for name in _imported_by_call(node)]
+            begun = begun_name(node) if _imports_by_call(node) else None
+            yield from self.index.inside(module, *begun) if begun is not None else ()
         elif isinstance(node, cst.Import):
             names = [(0, syntax.dotted(alias.name)) for alias in node.names]
         elif isinstance(node, cst.ImportFrom):
@@ -243,8 +252,11 @@ class Definitions(Decorators):
 
     def _named(self, module: Module) -> Iterator[Module]:
         """The modules that strings of ``module`` name, as ``"app.llm:Client"``: somebody may load them so."""
-        for name in _NAMED.findall(module.text):
-            found = self.find_module(module, 0, name)
+        named = [(0, name) for name in _NAMED.findall(module.text)]
+        if "import_module" in module.text:
+            named += [(len(dots), name) for dots, name in _LOADED.findall(module.text)]
+        for level, name in dict.fromkeys(named):
+            found = self.find_module(module, level, name)
             if found is not None and found is not module:
                 yield found
 
@@ -312,12 +324,21 @@ class Definitions(Decorators):
         if var is None:
             var = self._instead[module, name] = Var()
             self.solver.flow(module.scope.any(name), var)
-            self.solver.watch(module.scope.any("__getattr__"), lambda found: self._made(found, var))
+            self.solver.watch(module.scope.any("__getattr__"), lambda found: self._made(found, name, var))
         return var
 
-    def _made(self, found: Value, target: Var) -> None:
-        if isinstance(found, Function):
-            self.solver.flow(found.result, target)
+    def _made(self, found: Value, name: str, target: Var) -> None:
+        if not isinstance(found, Function):
+            return
+
+        def keep(value: Value) -> bool:
+            """Not what is exported under another name: a table of names leads to all that it lists."""
+            other = value.name if isinstance(value, (Function, Class)) else name
+            return other == name or not re.search(rf"[\"']{other}[\"']", found.module.text)
+
+        for asked in found.positional[:1]:
+            self.solver.add(found.parameters[asked], [Const(name, found.node)])
+        self.solver.flow_if(found.result, target, keep)
 
     def _pass_off(self, module: Module, value: Value, target: Var) -> None:
         """What is of the SDK in a module that stands in for it is no longer the SDK's."""
@@ -348,11 +369,15 @@ class Definitions(Decorators):
         return self._module_client
 
 
+def _imports_by_call(call: cst.Call) -> bool:
+    function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    return isinstance(function, cst.Name) and function.value in ("import_module", "__import__")
+
+
 def _imported_by_call(call: cst.Call) -> list[str]:
     """The name that ``import_module("...")`` spells out."""
-    function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-    match function, call.args:
-        case cst.Name(value="import_module" | "__import__"), [cst.Arg(value=cst.SimpleString() as name), *_]:
+    match call.args:
+        case [cst.Arg(value=cst.SimpleString() as name), *_] if _imports_by_call(call):
             return [name.evaluated_value] if isinstance(name.evaluated_value, str) else []
         case _:
             return []

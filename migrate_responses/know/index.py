@@ -23,6 +23,10 @@ def module_name(path: str) -> tuple[str, bool]:
     return ".".join(parts), is_package
 
 
+def _parent(module: Module) -> str:
+    return module.name.rpartition(".")[0]
+
+
 class Index:
     """Finds the module that an import statement means."""
 
@@ -36,6 +40,26 @@ class Index:
             parts = module.name.split(".")
             for start in range(len(parts)):
                 self._by_suffix.setdefault(".".join(parts[start:]), []).append(module)
+
+    def inside(self, importer: Module, level: int, name: str) -> list[Module]:
+        """The modules right in a package, which need have no ``__init__.py``, that ``importer`` can mean."""
+        folder = posixpath.dirname(importer.path)
+        if level:
+            base = folder.split("/") if folder else []
+            base = base[: len(base) - level + 1]
+            wanted = ".".join([*base, *([name] if name else [])])
+            return [module for module in self._by_name.values() if _parent(module) == wanted]
+        best: list[Module] = []
+        nearest = -1
+        for module in self._by_name.values():
+            package = _parent(module)
+            if not name or (package != name and not package.endswith(f".{name}")):
+                continue
+            root = package[: -len(name)].rstrip(".").replace(".", "/")
+            close = shared(root, folder)
+            if close >= nearest and on_path(root, folder, self._packages):
+                best, nearest = [module] if close > nearest else [*best, module], close
+        return best
 
     def relative(self, importer: Module, level: int, name: str) -> Module | None:
         """The module of ``from ..name import``, with ``level`` dots."""

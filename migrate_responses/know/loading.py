@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
 
 from .graph import Var
 from .iterating import Iterating
-from .kinds import Const, External, Invocation, SeqValue, Value
+from .kinds import Const, External, Invocation, ModuleValue, SeqValue, Value
 from .modules import Module
 
 MODULES = "sys.modules"
@@ -18,6 +21,10 @@ class Loading(Iterating):
     @abstractmethod
     def named_module(self, importer: Module, level: int, name: str) -> Var:
         """The module that ``import name`` means in ``importer``, below as many packages as ``level`` says."""
+
+    @abstractmethod
+    def modules_inside(self, importer: Module, level: int, name: str) -> Iterable[Module]:
+        """The modules right in the package that ``name`` means in ``importer``."""
 
     def load_module(self, path: str, call: Invocation) -> bool:
         """Give the module that is imported at ``call``; whether ``path`` is a function that imports."""
@@ -48,6 +55,10 @@ class Loading(Iterating):
                 self.solver.add(call.result, [External(path).step("()")])
 
         self.solver.watch(call.arguments[0].var, on)
+        begun = begun_name(call.node)
+        if begun is not None:
+            found = self.modules_inside(call.module, *begun)
+            self.solver.add(call.result, [ModuleValue(module) for module in found])
 
     def loaded_module(self, key: Var, importer: Module, target: Var) -> None:
         """``sys.modules[key]`` flows to ``target``."""
@@ -59,6 +70,50 @@ class Loading(Iterating):
                 self.solver.add(target, [External(MODULES).step("[]")])
 
         self.solver.watch(key, on)
+
+
+def begun_name(call: cst.CSTNode) -> tuple[int, str] | None:
+    """The package in ``import_module(f"app.plugins.{name}")``, after the number of dots before it."""
+    if not isinstance(call, cst.Call) or not call.args:
+        return None
+    level, text, rest = 0, "", _pieces(call.args[0].value)
+    for piece in rest:
+        if isinstance(piece, str):
+            text += piece
+        elif not text and isinstance(piece, cst.Name) and piece.value in ("__name__", "__package__"):
+            level = 1
+        else:
+            break
+    name = text.lstrip(".")
+    if not level:
+        level = len(text) - len(name)
+    if not text.endswith(".") or (not name and not level):
+        return None
+    return level, name.rstrip(".")
+
+
+def _pieces(node: cst.BaseExpression) -> Iterator[str | cst.BaseExpression]:
+    """A text that is put together, piece by piece: what is spelled out as text."""
+    match node:
+        case cst.SimpleString():
+            yield str(node.evaluated_value)
+        case cst.FormattedString(parts=parts):
+            for part in parts:
+                if isinstance(part, cst.FormattedStringText):
+                    yield part.value
+                elif isinstance(part, cst.FormattedStringExpression):
+                    yield part.expression
+        case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
+            yield from _pieces(left)
+            yield from _pieces(right)
+        case cst.BinaryOperation(left=cst.SimpleString() as text, operator=cst.Modulo(), right=right):
+            yield str(text.evaluated_value).partition("%")[0]
+            yield right
+        case cst.Call(func=cst.Attribute(value=cst.SimpleString() as text, attr=cst.Name(value="format"))):
+            yield str(text.evaluated_value).partition("{")[0]
+            yield node
+        case _:
+            yield node
 
 
 def _package(call: Invocation) -> str | None:
