@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..decide.contents import hands_on
 from ..decide.mixed import is_same_call
 from ..know.kinds import SHAPES, Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
 from .context import Context
+from .handed import hands_on, is_made
 from .snippets import key_text
 from .tested import is_of_tests, is_test
 
@@ -31,6 +31,7 @@ def plan(context: Context) -> None:
                 or _is_getter(context, node, module)
                 or (_is_telling(node, module) and _is_unknown(context, node, module))
                 or _is_of_lost_object(context, node)
+                or _is_of_made(context, node)
             ):
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
@@ -57,6 +58,15 @@ def _is_of_lost_object(context: Context, node: cst.CSTNode) -> bool:
             kinds = _fields(context).get(field, ())
             known = context.project.values(owner) or context.project.values(kept)
             return not known and any((kind, name) in SHAPES for kind in kinds)
+        case _:
+            return False
+
+
+def _is_of_made(context: Context, node: cst.CSTNode) -> bool:
+    """``app.bot.ask("x").content``, where a library has an object of the project with such a method."""
+    match node:
+        case cst.Attribute(value=value, attr=cst.Name(value=name)) if name in _READ:
+            return any(is_made(context, one) for one in context.project.values(value))
         case _:
             return False
 
@@ -175,7 +185,7 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
         sites = {shape.site for shape in shapes}
         anything = any(isinstance(value, Unknown) and not is_same_call(value, sites) for value in values)
     else:
-        anything = not values or any(map(hands_on, values))
+        anything = not values or any(hands_on(context, value) for value in values)
     return anything and not (_makes_its_own(context, base, module) or _is_of_body(context, base))
 
 

@@ -43,6 +43,6 @@ def hands_on(value: Value) -> bool:
 # Modules that give back what they were given, or what somebody names.
 _KEEPERS = frozenset(
     """asyncio builtins collections concurrent contextlib copy dataclasses enum functools heapq hydra
-    importlib itertools multiprocessing operator pickle queue random shelve stevedore sys threading
-    weakref""".split()
+    importlib inspect itertools multiprocessing operator pickle pkgutil pydoc queue random runpy shelve
+    stevedore sys threading weakref""".split()
 )

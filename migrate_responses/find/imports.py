@@ -118,6 +118,12 @@ class Files:
             return []
         if parts[-1] == "*":
             return self._of_package(folder, parts[:-1])
+        if parts == ("django", "conf"):  # what its `settings` reads
+            found = [path for path in self._in_folder if path.split("/")[-1] == "settings"]
+            inside = [module for path in found for module in self._in_folder[path]]
+            return [
+                path for one in (*self._by_last.get("settings", ()), *inside) for path in self._existing(one)
+            ]
         best: list[str] = []
         nearest = -1
         for path in self._by_last.get(parts[-1], ()):

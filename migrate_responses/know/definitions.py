@@ -30,7 +30,7 @@ from .kinds import (
 from .loading import begun_name
 from .modules import Module
 from .narrowing import AN_EXCEPTION
-from .testing import find_helpers
+from .testing import find_helpers, in_tests
 
 # How a module changes the methods of the SDK that it hands on.
 _PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bsetattr\(")
@@ -38,6 +38,7 @@ _PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bseta
 _NAMED = re.compile(r"[\"']([A-Za-z_][\w.]*)[.:]\w+[\"']")
 # The same with dots before it, and without a member, where modules are loaded.
 _LOADED = re.compile(r"[\"'](\.*)([A-Za-z_][\w.]*)(?::\w+)?[\"']")
+_SETTINGS = ("django.conf", "settings")
 # Methods that get the class without being told to.
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
@@ -245,6 +246,8 @@ class Definitions(Decorators):
             if not isinstance(node.names, cst.ImportStar):
                 prefix = f"{base}." if base else ""
                 names += [(level, prefix + syntax.dotted(alias.name)) for alias in node.names]
+                if (level, f"{prefix}settings") in names and base == _SETTINGS[0]:
+                    yield from filter(_is_settings, self.modules)
         for level, name in names:
             found = self.find_module(module, level, name)
             if found is not None:
@@ -304,6 +307,8 @@ class Definitions(Decorators):
         if level:
             return self._external(f"{'.' * level}{name}.{member}", self.realm(module))
         var = self._external(f"{name}.{member}", self.realm(module))
+        if (name, member) == _SETTINGS:
+            self.solver.add(var, [ModuleValue(found) for found in self.modules if _is_settings(found)])
         self._member_of_replaced(name, member, self.realm(module), var)
         return var
 
@@ -367,6 +372,11 @@ class Definitions(Decorators):
         if self._module_client is None:
             self._module_client = Client("openai", node, self.modules[0])
         return self._module_client
+
+
+def _is_settings(module: Module) -> bool:
+    """Whether ``module`` can be what ``django.conf.settings`` reads."""
+    return "settings" in module.name.split(".")[-2:] and not in_tests(module)
 
 
 def _imports_by_call(call: cst.Call) -> bool:
