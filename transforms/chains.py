@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from ..know.kinds import STREAM_KINDS, STRUCTURAL, Kind, Site
+from ..know.kinds import STREAM_KINDS, STRUCTURAL, Site
 from ..know.modules import Module
 from .context import Context
 from .reading import truth_tested
 
-_OURS = (STRUCTURAL - STREAM_KINDS) | {Kind.CONTENT}
+# Not a text: it need not change wherever it gets, and would join here all calls that it can be of.
+_OURS = STRUCTURAL - STREAM_KINDS
 # What stands between a part of the answer and the operand that tests it.
 _WRAPPERS = (cst.Attribute, cst.Subscript, cst.UnaryOperation, cst.Comparison, cst.Call, cst.Arg)
 
