@@ -7,40 +7,46 @@ of the same library may be the project's object, or an answer that its method ga
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import libcst as cst
 
-from ..decide.contents import hands_on as keeps
 from ..know.crowds import functions, held
-from ..know.kinds import TEXTS, Bound, Class, External, Function, Instance, Invocation, Shape, Value
+from ..know.kinds import TEXTS, Bound, Class, External, Function, Instance, Invocation, Shape, Site, Value
+from ..know.testing import in_tests
 from .context import Context
 
 
-class Handed(NamedTuple):
-    """The libraries that got something, and the names of the functions with answers that they can call."""
+@dataclass
+class Handed:
+    """What the libraries got, each under its first name."""
 
-    libraries: frozenset[str]
-    makers: frozenset[str]
-
-
-def hands_on(context: Context, value: Value) -> bool:
-    """Whether ``value`` can be anything that somebody else kept, or an answer of a function that he kept."""
-    if keeps(value):
-        return True
-    return isinstance(value, External) and _library(value) in handed(context).libraries
+    answers: dict[str, dict[str, set[Site]]] = field(default_factory=dict)  # of which calls, by function
+    wrappers: dict[str, set[str]] = field(default_factory=dict)  # functions that take any keywords
 
 
-def is_made(context: Context, value: Value) -> bool:
-    """Whether ``value`` is what a method of an object that a library keeps may have given: ``kept.ask()``."""
+def sites_kept(context: Context, value: Value) -> set[Site]:
+    """The calls whose answers ``value`` may be, or hold, as its library got functions that give them."""
+    if not isinstance(value, External):
+        return set()
+    return set().union(*handed(context).answers.get(_library(value), {}).values())
+
+
+def sites_made(context: Context, value: Value) -> set[Site]:
+    """The calls whose answers ``value`` may be, as what a method of an object in a library gave."""
     if not isinstance(value, External) or not value.path.endswith("()"):
-        return False
+        return set()
     name = value.path.removesuffix("()").rpartition(".")[2]
-    return name in handed(context).makers and hands_on(context, value)
+    return handed(context).answers.get(_library(value), {}).get(name, set())
+
+
+def is_wrapper(context: Context, owner: Value, name: str) -> bool:
+    """Whether ``owner.name`` may be the function of that name, with any keywords, that a library got."""
+    return isinstance(owner, External) and name in handed(context).wrappers.get(_library(owner), ())
 
 
 def handed(context: Context) -> Handed:
-    """What libraries got of the project."""
+    """What libraries got of the program; tests are none of it."""
     known = context.memo.get("handed to libraries")
     if known is None:
         known = context.memo["handed to libraries"] = _handed(context)
@@ -49,26 +55,31 @@ def handed(context: Context) -> Handed:
 
 
 def _handed(context: Context) -> Handed:
-    libraries: set[str] = set()
-    makers: set[str] = set()
+    found = Handed()
     for library, values in _gifts(context):
         for value in held(values):
             given = value.instance if isinstance(value, Class) else value
-            if isinstance(given, (Function, Bound, Instance)):
-                found = [one for one in functions(context.project, given) if _matters(one)]
-                makers.update(one.name for one in found if _gives_answers(one))
-                libraries.update([library] if found else [])
-    return Handed(frozenset(libraries), frozenset(makers))
+            if not isinstance(given, (Function, Bound, Instance)):
+                continue
+            for function in functions(context.project, given):
+                sites = _answered(function)
+                if sites:
+                    found.answers.setdefault(library, {}).setdefault(function.name, set()).update(sites)
+                if function.double_star is not None:
+                    found.wrappers.setdefault(library, set()).add(function.name)
+    return found
 
 
 def _gifts(context: Context) -> Iterator[tuple[str, Iterable[Value]]]:
     for call in context.project.invocations:
+        if in_tests(call.module):
+            continue
         for callee in _called(context, call):
             if isinstance(callee, External) and _library(callee) not in _LEAVES:
                 for argument in call.arguments:
                     yield _library(callee), argument.var.values
     for module in context.project.modules:
-        for node in module.of(cst.Assign):
+        for node in module.of(cst.Assign) if not in_tests(module) else ():
             assert isinstance(node, cst.Assign)
             for target in node.targets:
                 if isinstance(target.target, (cst.Attribute, cst.Subscript)):
@@ -85,12 +96,11 @@ def _library(value: External) -> str:
     return value.path.partition(".")[0]
 
 
-def _matters(function: Function) -> bool:
-    return function.double_star is not None or _gives_answers(function)
-
-
-def _gives_answers(function: Function) -> bool:
-    return any(isinstance(value, Shape) and value.kind not in TEXTS for value in function.result.values)
+def _answered(function: Function) -> set[Site]:
+    """The calls whose answers ``function`` gives, but for texts."""
+    return {
+        value.site for value in function.result.values if isinstance(value, Shape) and value.kind not in TEXTS
+    }
 
 
 # What is given to these comes back, if at all, in ways that are followed.

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..decide.contents import hands_on
 from ..decide.mixed import is_same_call
 from ..know.kinds import SHAPES, Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
 from .context import Context
-from .handed import hands_on, is_made
+from .handed import sites_kept, sites_made
 from .snippets import key_text
 from .tested import is_of_tests, is_test
 
@@ -26,17 +27,42 @@ def plan(context: Context) -> None:
     """Hold back the flows of a program that reads such a field of something unknown."""
     for module, sites in _programs(context).items():
         for node in module.of(cst.Attribute, cst.Subscript, cst.Call):
-            if (
-                _is_code(node)
-                or _is_getter(context, node, module)
-                or (_is_telling(node, module) and _is_unknown(context, node, module))
-                or _is_of_lost_object(context, node)
-                or _is_of_made(context, node)
-            ):
+            for site in _with_such(context, node, _suspects(context, node, module, sites)):
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
-                for site in _with_such(context, node, sites):  # one says nothing about another
-                    context.unsafe(node, module, [site], "MR309", detail)
+                context.unsafe(node, module, [site], "MR309", detail)  # one says nothing about another
+
+
+def _suspects(context: Context, node: cst.CSTNode, module: Module, sites: list[Site]) -> list[Site]:
+    """Those of ``sites`` whose answers ``node`` may read."""
+    telling = _is_telling(node, module)
+    if (
+        _is_code(node)
+        or _is_getter(context, node, module)
+        or (telling and _is_unknown(context, node, module))
+        or _is_of_lost_object(context, node)
+    ):
+        return sites
+    kept = _of_libraries(context, node, telling)
+    return [site for site in sites if site in kept] if kept else []
+
+
+def _of_libraries(context: Context, node: cst.CSTNode, telling: bool) -> set[Site]:
+    """``kept.bot.ask("x").choices``: the calls whose answers may come out of a library that got functions."""
+    match node:
+        case cst.Attribute(value=value, attr=cst.Name(value=name)):
+            made = name in _READ
+        case cst.Subscript(value=value):
+            made = False
+        case _:
+            return set()
+    if not telling and not made:
+        return set()
+    values = context.project.values(value)
+    if any(isinstance(one, Shape) for one in values):
+        return set()
+    find = sites_kept if telling else sites_made
+    return set().union(*(find(context, one) for one in values))
 
 
 def _programs(context: Context) -> dict[Module, list[Site]]:
@@ -58,15 +84,6 @@ def _is_of_lost_object(context: Context, node: cst.CSTNode) -> bool:
             kinds = _fields(context).get(field, ())
             known = context.project.values(owner) or context.project.values(kept)
             return not known and any((kind, name) in SHAPES for kind in kinds)
-        case _:
-            return False
-
-
-def _is_of_made(context: Context, node: cst.CSTNode) -> bool:
-    """``app.bot.ask("x").content``, where a library has an object of the project with such a method."""
-    match node:
-        case cst.Attribute(value=value, attr=cst.Name(value=name)) if name in _READ:
-            return any(is_made(context, one) for one in context.project.values(value))
         case _:
             return False
 
@@ -185,7 +202,7 @@ def _is_unknown(context: Context, node: cst.CSTNode, module: Module) -> bool:
         sites = {shape.site for shape in shapes}
         anything = any(isinstance(value, Unknown) and not is_same_call(value, sites) for value in values)
     else:
-        anything = not values or any(hands_on(context, value) for value in values)
+        anything = not values or any(map(hands_on, values))
     return anything and not (_makes_its_own(context, base, module) or _is_of_body(context, base))
 
 

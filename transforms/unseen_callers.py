@@ -12,12 +12,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..decide.contents import hands_on
 from ..know.graph import Var
 from ..know.kinds import Const, DictValue, External, Function, Invocation, Site, Unknown, Value
 from ..know.modules import walk
 from ..know.testing import in_tests
 from .context import Context, constants
-from .handed import hands_on
+from .handed import is_wrapper
 from .params import ELSEWHERE, RULES
 from .snippets import key_text
 from .taken_out import taker
@@ -129,7 +130,9 @@ def _is_unknown(context: Context, call: Invocation) -> bool:
     values = context.project.values(func.value)
     if not in_tests(call.module):
         values = [value for value in values if not (is_of_tests(context, value) or _is_none(value))]
-    return not values or any(hands_on(context, value) for value in values)
+    return not values or any(
+        hands_on(value) or is_wrapper(context, value, func.attr.value) for value in values
+    )
 
 
 def _is_none(value: Value) -> bool:
