@@ -18,11 +18,13 @@ from .kinds import (
     Bound,
     Client,
     Const,
+    DictValue,
     Env,
     External,
     Function,
     Instance,
     Invocation,
+    ModuleValue,
     Partial,
     Resource,
     SeqValue,
@@ -271,6 +273,9 @@ class Foreign(SettingsObjects):
         def on_any(value: Value) -> None:
             if isinstance(value, (Client, Resource)):
                 self.solver.add(call.result, [Unknown("an attribute chosen at run time", call.node)])
+            elif isinstance(value, ModuleValue):  # any of the tables that it has
+                for name in sorted(value.module.scope.bound):
+                    self.solver.flow_if(value.module.scope.any(name), call.result, _is_table)
 
         self.solver.watch(key.var, on_key)
         for argument in call.arguments[2:]:
@@ -332,6 +337,10 @@ def _is_bound_again(target: Value, node: cst.CSTNode) -> bool:
 
 
 _LAYERS = 2
+
+
+def _is_table(value: Value) -> bool:
+    return isinstance(value, (DictValue, SeqValue))
 
 
 def _is_callable(value: Value) -> bool:
