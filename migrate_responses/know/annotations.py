@@ -13,6 +13,7 @@ from .modules import Module
 
 _WRAPPERS = ("Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "Awaitable")
 _DEEPEST = 10  # names of names: beyond it, one that stands for itself
+_CONTAINERS = frozenset({"list", "List", "dict", "Dict", "Sequence", "Iterable", "Mapping", "tuple", "Any"})
 _BUILTIN = frozenset({"str", "int", "float", "bool", "bytes"})
 
 
@@ -26,8 +27,9 @@ def instances_of(
             if inner is not None:
                 yield from instances_of(project, module, inner, depth)
         case cst.BinaryOperation(operator=cst.BitOr()):
-            yield from instances_of(project, module, annotation.left, depth)
-            yield from instances_of(project, module, annotation.right, depth)
+            for one in (annotation.left, annotation.right):
+                yield from instances_of(project, module, one, depth)
+                yield from _containers(one)
         case cst.Subscript(value=base, slice=elements):
             name = (
                 base.value
@@ -39,6 +41,7 @@ def instances_of(
                 for element in elements[:count]:
                     if isinstance(element.slice, cst.Index):
                         yield from instances_of(project, module, element.slice.value, depth)
+                        yield from _containers(element.slice.value) if name == "Union" else ()
         case cst.Name() | cst.Attribute():
             for value in _named(project, module, annotation):
                 if isinstance(value, Alias):
@@ -48,6 +51,14 @@ def instances_of(
                     yield from _instance(project, module, value, annotation)
         case _:
             return
+
+
+def _containers(annotation: cst.BaseExpression) -> Iterator[Value]:
+    """The lists and dicts of ``str | list[dict]``: a value that is not only the text beside them."""
+    base = annotation.value if isinstance(annotation, cst.Subscript) else annotation
+    name = base.attr if isinstance(base, cst.Attribute) else base
+    if isinstance(name, cst.Name) and name.value in _CONTAINERS:
+        yield Unknown(f"a `{name.value}`", annotation)
 
 
 def quoted(node: cst.SimpleString) -> cst.BaseExpression | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from .graph import Var
-from .kinds import Const, DictValue, Function, Invocation, Method, SeqValue, Value
+from .kinds import Const, DictValue, Function, Invocation, Method, SeqValue, Typed, Unknown, Value
+from .modules import parameters
 from .semantics import Semantics
 
 
@@ -31,6 +32,9 @@ class Binding(Semantics):
         super().__init__()
         self._takers: dict[SeqValue, list[Callable[[], None]]] = {}  # who is called with `*sequence`
         self._loose: set[tuple[SeqValue, Value]] = set()
+        self._opened_by: dict[
+            tuple[Function | str, ...], Var
+        ] = {}  # what dicts from outside may hold for some
         self._unnamed: dict[tuple[Function, int], Var] = {}  # what dicts may hold for any of the parameters
 
     def bind(self, function: Function, names: Sequence[str], call: Invocation) -> None:
@@ -42,6 +46,7 @@ class Binding(Semantics):
         for argument in call.arguments:
             if argument.keyword == "**":
                 self._bind_double_star(function, keywords, argument.var)
+                self._open(function, _defaulted(function, keywords, names, call), argument.var)
             elif argument.keyword in keywords:
                 self.solver.flow(argument.var, keywords[argument.keyword])
             elif argument.keyword not in (None, "*") and function.double_star is not None:
@@ -135,6 +140,22 @@ class Binding(Semantics):
         for take in list(self._takers.get(sequence, ())):
             take()
 
+    def _open(self, function: Function, keywords: dict[str, Var], source: Var) -> None:
+        """``f(**json.load(file))``: what the call does not give itself may be anything."""
+        kinds = {param.name.value: plain_type(param.annotation) for param in parameters(function.node.params)}
+
+        def on(value: Value) -> None:
+            if isinstance(value, DictValue):
+                for parameter in keywords.values():
+                    self.solver.flow(value.outside, parameter)
+            elif not isinstance(value, Const):
+                for name, parameter in keywords.items():
+                    kind = kinds[name]
+                    unknown = Unknown("an entry of a `**` that is not known", function.node)
+                    self.solver.add(parameter, [Typed(kind) if kind else unknown])
+
+        self.solver.watch(source, on)
+
     def _bind_double_star(self, function: Function, keywords: dict[str, Var], var: Var) -> None:
         # One place for what may go to any of them: each dict times each parameter would be many.
         loose = self._unnamed.get((function, len(keywords)))
@@ -153,6 +174,34 @@ class Binding(Semantics):
         if function.double_star is not None:
             function.double_star.passed.append(var)
             self.merge(function.double_star, var)
+
+
+def _defaulted(
+    function: Function, keywords: dict[str, Var], names: Sequence[str], call: Invocation
+) -> dict[str, Var]:
+    """Those of ``keywords`` with a default which ``call`` gives neither by name nor by position."""
+    params = function.node.params
+    every = (*params.posonly_params, *params.params, *params.kwonly_params)
+    defaults = {item.name.value for item in every if item.default is not None}
+    placed = sum(argument.keyword is None for argument in call.arguments)
+    given = {*names[:placed], *(argument.keyword for argument in call.arguments)}
+    return {name: var for name, var in keywords.items() if name in defaults - given}
+
+
+def plain_type(annotation: cst.Annotation | cst.BaseExpression | None) -> str | None:
+    """``str`` of ``str``, ``str | None`` and ``Optional[str]``: what holds nothing."""
+    node = annotation.annotation if isinstance(annotation, cst.Annotation) else annotation
+    match node:
+        case cst.Name(value="str" | "int" | "float" | "bool" as name):
+            return name
+        case cst.BinaryOperation(left=one, operator=cst.BitOr(), right=cst.Name(value="None")):
+            return plain_type(one)
+        case cst.Subscript(
+            value=cst.Name(value="Optional"), slice=[cst.SubscriptElement(slice=cst.Index(value=one))]
+        ):
+            return plain_type(one)
+        case _:
+            return None
 
 
 def _keywords(function: Function, names: Sequence[str]) -> dict[str, Var]:

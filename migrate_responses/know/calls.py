@@ -9,7 +9,7 @@ from dataclasses import replace
 import libcst as cst
 
 from . import models
-from .binding import Row
+from .binding import Row, plain_type
 from .flags import Settled, flags_of, handed_on
 from .graph import MANY, Var
 from .kinds import (
@@ -21,6 +21,7 @@ from .kinds import (
     Bound,
     Class,
     Client,
+    Const,
     DictValue,
     Env,
     External,
@@ -40,6 +41,7 @@ from .kinds import (
 )
 from .operators import is_text
 from .streamed import Streamed
+from .testing import in_tests
 
 
 class Calls(Streamed):
@@ -52,6 +54,7 @@ class Calls(Streamed):
         self._known_flags: dict[Function, tuple[str, ...]] = {}
         self.callees: dict[Invocation, dict[Value, None]] = {}
         self._elsewhere: dict[Class, Var] = {}
+        self.made: set[Class] = set()  # those that the program makes instances of
         self._forwarded: set[tuple[Value, Invocation, cst.Call | None]] = set()
 
     def call(self, callee: Value, call: Invocation) -> None:
@@ -141,6 +144,8 @@ class Calls(Streamed):
 
     def _construct(self, cls: Class, call: Invocation) -> None:
         self.solver.add(call.result, [cls.instance])
+        if not in_tests(call.module):
+            self.made.add(cls)
         init = self.lookup(cls, "__init__")
 
         def on(found: Value) -> None:
@@ -171,7 +176,10 @@ class Calls(Streamed):
             if argument.keyword in ("*", "**"):
                 self.solver.add(self.filled_elsewhere(cls), [Unknown("a field from elsewhere")])
             if argument.keyword == "**":
-                self.solver.watch(argument.var, lambda value: self._fill_from(cls, value))
+                given = {*names[: sum(one.keyword is None for one in call.arguments)]}
+                given |= {str(one.keyword) for one in call.arguments}
+                left = [name for name in names if name in cls.members and name not in given]
+                self._fill_from(cls, argument.var, left)
             elif argument.keyword not in (None, "*"):
                 self.solver.flow(argument.var, self.instance_field(cls.instance, argument.keyword))
 
@@ -179,10 +187,20 @@ class Calls(Streamed):
         """What any field of ``cls`` may hold besides what is known of it."""
         return self._elsewhere.setdefault(cls, Var())
 
-    def _fill_from(self, cls: Class, value: Value) -> None:
-        if isinstance(value, DictValue):
-            for name in list(value.places):
-                self.solver.flow(self.field(value, name), self.instance_field(cls.instance, name))
+    def _fill_from(self, cls: Class, source: Var, left: Sequence[str]) -> None:
+        """The entries of a ``**`` become fields; of one that is not known, any that are ``left`` may."""
+
+        def on(value: Value) -> None:
+            if isinstance(value, DictValue):
+                for name in list(value.places):
+                    self.solver.flow(self.field(value, name), self.instance_field(cls.instance, name))
+            elif not isinstance(value, Const):
+                for name in left:
+                    kind = plain_type(cls.annotations.get(name))
+                    found = Typed(kind) if kind else Unknown("a field from elsewhere")
+                    self.solver.add(self.instance_field(cls.instance, name), [found])
+
+        self.solver.watch(source, on)
 
     def _construct_client(self, cls: Class, base: Value, call: Invocation) -> None:
         """A subclass of the SDK's client without a constructor of its own passes its arguments on."""

@@ -12,11 +12,13 @@ from .kinds import (
     Argument,
     Const,
     DictValue,
+    External,
     Invocation,
     Method,
     Place,
     SeqValue,
     Typed,
+    Unknown,
     Value,
 )
 from .modules import Module
@@ -90,6 +92,8 @@ class Heap(ABC):
                 self.solver.flow(value.outside, owner.outside)
                 for key, var in (*owner.fields.items(), *owner.written.items()):
                     self.solver.flow(self.written(value, key), var)
+            elif isinstance(value, (External, Unknown)):
+                self.solver.add(owner.outside, [Unknown("an entry of a dict that is not known", owner.node)])
 
         self.solver.watch(source, on)
 

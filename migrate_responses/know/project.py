@@ -256,18 +256,36 @@ class Project(Definitions):
             return [Unknown(f"parameter `{param.name.value}`", param)]
         return []
 
+    def _comes_from_outside(self, cls: Class) -> bool:
+        """Whether others alone make instances of ``cls``: the model of a request that a framework reads."""
+        if cls in self.made or "__init__" in cls.members:
+            return False
+        owners = [cls, *self.ancestors(cls)]
+        return any(_is_made_of_requests(base) for one in owners for var in one.bases for base in var.values)
+
     def _seed_fields(self, cls: Class) -> bool:
         changed = False
         for name, annotation in cls.annotations.items():
             var = self.instance_field(cls.instance, name)
-            if var in self._seeded or any(not _is_plain(value) for value in var.values):
+            from_outside = name in cls.members and self._comes_from_outside(cls)
+            if var in self._seeded or not (from_outside or all(map(_is_plain, var.values))):
                 continue
             self._seeded.add(var)
             seeds = list(instances_of(self, cls.module, annotation))
+            if from_outside and not any(isinstance(seed, (Typed, Client, Instance)) for seed in seeds):
+                seeds.append(Unknown(f"field `{name}`", annotation))  # a default says little of it
             if seeds:
                 self.solver.add(var, seeds)
                 changed = True
         return changed
+
+
+# Classes whose subclasses are filled from requests and files.
+_MODELS = frozenset({"BaseModel", "SQLModel", "Schema", "Struct"})
+
+
+def _is_made_of_requests(value: Value) -> bool:
+    return isinstance(value, External) and value.path.rpartition(".")[2] in _MODELS
 
 
 def _is_method(function: Function) -> bool:
