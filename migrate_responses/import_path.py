@@ -8,6 +8,9 @@ from itertools import takewhile
 
 _SOURCE_FOLDERS = frozenset({"lib", "python", "source", "src"})
 
+# Names that a framework fills from a module of the project, and what that file or its folder is called.
+GIVEN_BY_FRAMEWORKS = {("django.conf", "settings"): "settings"}
+
 
 def on_path(root: str, folder: str, packages: Container[str]) -> bool:
     """Whether modules of ``folder`` can import from ``root``.

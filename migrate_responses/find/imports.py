@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..import_path import on_path, shared
+from ..import_path import GIVEN_BY_FRAMEWORKS, on_path, shared
 
 _IMPORT = re.compile(rb"import(?=[ \t(\\*])")
 _FROM = re.compile(rb"(?:^|[;:\s])from[ \t]+(\.*[ \t]*[\w.]*)[ \t]*$")
@@ -25,6 +25,7 @@ _PREFIX = re.compile(
 _WHOLE = re.compile(rb"[\"'](\.*\w+(?:\.\w+)*)(?::\w+)?[\"']")
 _PLUGINS = re.compile(rb"^(pytest_plugins)\b[^=\n]*\+?=\s*([\[(]?(?:[\s,]*[\"'][\w.]+[\"'])*)", re.MULTILINE)
 _NAMED = re.compile(rb"[\"']([\w.]+)[\"']")
+_OF_FRAMEWORKS = {tuple(module.split(".")): called for (module, _), called in GIVEN_BY_FRAMEWORKS.items()}
 _NOISE = re.compile(rb"#[^\n]*|\\\r?\n|[()\r\n]")
 
 
@@ -118,12 +119,8 @@ class Files:
             return []
         if parts[-1] == "*":
             return self._of_package(folder, parts[:-1])
-        if parts == ("django", "conf"):  # what its `settings` reads
-            found = [path for path in self._in_folder if path.split("/")[-1] == "settings"]
-            inside = [module for path in found for module in self._in_folder[path]]
-            return [
-                path for one in (*self._by_last.get("settings", ()), *inside) for path in self._existing(one)
-            ]
+        if parts in _OF_FRAMEWORKS:
+            return self._called(_OF_FRAMEWORKS[parts])
         best: list[str] = []
         nearest = -1
         for path in self._by_last.get(parts[-1], ()):
@@ -136,6 +133,16 @@ class Files:
             if close == nearest:
                 best.extend(self._existing(path))
         return best
+
+    def _called(self, name: str) -> list[str]:
+        """All modules of that name, and those right in folders of that name."""
+        inside = [
+            module
+            for folder, modules in self._in_folder.items()
+            if folder.split("/")[-1] == name
+            for module in modules
+        ]
+        return [path for one in (*self._by_last.get(name, ()), *inside) for path in self._existing(one)]
 
     def _of_package(self, folder: str, parts: tuple[str, ...]) -> list[str]:
         """All modules of the nearest package ``parts``, which need have no ``__init__.py``."""

@@ -13,7 +13,6 @@ from . import modules as syntax
 from .declared import Gate, can_be_client
 from .decorators import Decorators
 from .graph import Var
-from .index import Index
 from .kinds import (
     Class,
     Client,
@@ -27,42 +26,30 @@ from .kinds import (
     Unknown,
     Value,
 )
-from .loading import begun_name
+from .linked import Linked
 from .modules import Module
 from .narrowing import AN_EXCEPTION
-from .testing import find_helpers, in_tests
 
 # How a module changes the methods of the SDK that it hands on.
 _PATCHES = re.compile(r"wrap_function_wrapper|wrap_object|FunctionWrapper|\bsetattr\(")
-# ``"app.llm:Client"``: what stands for a module, so that somebody may load it.
-_NAMED = re.compile(r"[\"']([A-Za-z_][\w.]*)[.:]\w+[\"']")
-# The same with dots before it, and without a member, where modules are loaded.
-_LOADED = re.compile(r"[\"'](\.*)([A-Za-z_][\w.]*)(?::\w+)?[\"']")
-_SETTINGS = ("django.conf", "settings")
 # Methods that get the class without being told to.
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
-class Definitions(Decorators):
+class Definitions(Linked, Decorators):
     """What the names of a project stand for, besides values."""
 
     def __init__(self, modules: Sequence[Module]) -> None:
-        super().__init__()
-        self.modules = list(modules)
-        self.index = Index(self.modules)
-        self.links: dict[Module, set[Module]] = {}  # who imports whom, both ways
+        super().__init__(modules)
         self.functions: dict[cst.CSTNode, Function] = {}
         self.classes: dict[cst.CSTNode, Class] = {}
         self.metaclasses: dict[Class, Var] = {}
         self.raised = Var()  # the exceptions of the project that are raised anywhere
         self.gates: list[Gate] = []
         self.undeclared: dict[Var, Var] = {}  # what passes a declaration -> all that comes to it
-        self._programs: dict[Module, frozenset[Module]] = {}
-        self._alongside: dict[frozenset[Module], list[Module]] = {}
         self._module_client: Client | None = None
         self._externals: dict[External, Var] = {}
         self._instead: dict[tuple[Module, str], Var] = {}
-        self._realms: dict[frozenset[Module], int] = {}
 
     def values(self, node: cst.CSTNode) -> list[Value]:
         """What ``node`` can be; empty if nothing is known."""
@@ -170,11 +157,6 @@ class Definitions(Decorators):
             var = self._externals[value] = self.fresh(value)
         return var
 
-    def realm(self, module: Module) -> int:
-        """A number for the program of ``module``."""
-        program = self.program(module)
-        return self._realms.setdefault(program, len(self._realms) + 1)
-
     def imported(self, module: Module, name: str) -> Var:
         """``import name``."""
         found = self.find_module(module, 0, name)
@@ -196,98 +178,11 @@ class Definitions(Decorators):
             replaced = self.replaced_module(name, realm)
             self.solver.watch(replaced, lambda value: self.member(value, member, node, target))
 
-    def modules_inside(self, importer: Module, level: int, name: str) -> list[Module]:
-        return self.index.inside(importer, level, name)
-
     def named_module(self, importer: Module, level: int, name: str) -> Var:
         found = self.find_module(importer, level, name)
         if found is None and level:
             return self._external("." * level + name, self.realm(importer))
         return self.fresh(ModuleValue(found)) if found is not None else self.imported(importer, name)
-
-    def find_module(self, importer: Module, level: int, name: str) -> Module | None:
-        """The project module that an import means, if it is one."""
-        found = self.index.relative(importer, level, name) if level else self.index.absolute(importer, name)
-        if found is importer and not level:
-            return None
-        if found is not None and not level and name == "openai" and _is_none_of(found):
-            return None
-        return found
-
-    def link(self) -> None:
-        """Find out which modules import which; to be done before anything is built."""
-        importers: dict[Module, set[Module]] = {}
-        by_name = any("import_module" in module.text for module in self.modules)
-        for module in self.modules:
-            for named in self._named(module) if by_name else ():
-                self.links.setdefault(module, set()).add(named)
-                self.links.setdefault(named, set()).add(module)
-            by_call = (cst.Call,) if "import_module" in module.text or "__import__" in module.text else ()
-            for node in module.of(cst.Import, cst.ImportFrom, *by_call):
-                for found in self._imports(module, node):
-                    if found is not module:
-                        importers.setdefault(found, set()).add(module)
-                    self.links.setdefault(module, set()).add(found)
-                    self.links.setdefault(found, set()).add(module)
-        find_helpers(importers)
-
-    def _imports(self, module: Module, node: cst.CSTNode) -> Iterator[Module]:
-        names: list[tuple[int, str]] = []
-        if isinstance(node, cst.Call):
-            names = [(0, name) for name in _imported_by_call(node)]
-            begun = begun_name(node) if _imports_by_call(node) else None
-            yield from self.index.inside(module, *begun) if begun is not None else ()
-        elif isinstance(node, cst.Import):
-            names = [(0, syntax.dotted(alias.name)) for alias in node.names]
-        elif isinstance(node, cst.ImportFrom):
-            base = syntax.dotted(node.module) if node.module is not None else ""
-            level = len(node.relative)
-            names = [(level, base)] if base else []
-            if not isinstance(node.names, cst.ImportStar):
-                prefix = f"{base}." if base else ""
-                names += [(level, prefix + syntax.dotted(alias.name)) for alias in node.names]
-                if (level, f"{prefix}settings") in names and base == _SETTINGS[0]:
-                    yield from filter(_is_settings, self.modules)
-        for level, name in names:
-            found = self.find_module(module, level, name)
-            if found is not None:
-                yield found
-
-    def _named(self, module: Module) -> Iterator[Module]:
-        """The modules that strings of ``module`` name, as ``"app.llm:Client"``: somebody may load them so."""
-        named = [(0, name) for name in _NAMED.findall(module.text)]
-        if "import_module" in module.text:
-            named += [(len(dots), name) for dots, name in _LOADED.findall(module.text)]
-        for level, name in dict.fromkeys(named):
-            found = self.find_module(module, level, name)
-            if found is not None and found is not module:
-                yield found
-
-    def program(self, module: Module) -> frozenset[Module]:
-        """The modules that can run together with ``module``: linked to it by imports, either way.
-
-        A repository of examples is many programs; what one of them does says nothing about another.
-        """
-        known = self._programs.get(module)
-        if known is None:
-            found = {module}
-            stack = [module]
-            while stack:
-                for other in self.links.get(stack.pop(), ()):
-                    if other not in found:
-                        found.add(other)
-                        stack.append(other)
-            known = frozenset(found)
-            self._programs.update(dict.fromkeys(found, known))
-        return known
-
-    def alongside(self, module: Module) -> list[Module]:
-        """The modules of the program of ``module``, in the order of the project."""
-        program = self.program(module)
-        known = self._alongside.get(program)
-        if known is None:
-            known = self._alongside[program] = [one for one in self.modules if one in program]
-        return known
 
     def imported_from(self, module: Module, level: int, name: str, member: str) -> Var:
         """``from name import member``."""
@@ -307,8 +202,7 @@ class Definitions(Decorators):
         if level:
             return self._external(f"{'.' * level}{name}.{member}", self.realm(module))
         var = self._external(f"{name}.{member}", self.realm(module))
-        if (name, member) == _SETTINGS:
-            self.solver.add(var, [ModuleValue(found) for found in self.modules if _is_settings(found)])
+        self.solver.add(var, map(ModuleValue, self.given_by_framework(name, member)))
         self._member_of_replaced(name, member, self.realm(module), var)
         return var
 
@@ -374,33 +268,9 @@ class Definitions(Decorators):
         return self._module_client
 
 
-def _is_settings(module: Module) -> bool:
-    """Whether ``module`` can be what ``django.conf.settings`` reads."""
-    return "settings" in module.name.split(".")[-2:] and not in_tests(module)
-
-
-def _imports_by_call(call: cst.Call) -> bool:
-    function = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-    return isinstance(function, cst.Name) and function.value in ("import_module", "__import__")
-
-
-def _imported_by_call(call: cst.Call) -> list[str]:
-    """The name that ``import_module("...")`` spells out."""
-    match call.args:
-        case [cst.Arg(value=cst.SimpleString() as name), *_] if _imports_by_call(call):
-            return [name.evaluated_value] if isinstance(name.evaluated_value, str) else []
-        case _:
-            return []
-
-
 def _stands_in(module: Module) -> bool:
     """Whether ``module`` is a drop-in for the SDK: called like it, and changing what it hands on."""
     return module.name.rpartition(".")[2] == "openai" and _PATCHES.search(module.text) is not None
-
-
-def _is_none_of(module: Module) -> bool:
-    """Whether ``import openai`` means the SDK and not ``module``, which imports it or holds nothing."""
-    return module.names_openai or not module.scope.bound
 
 
 def _lacks(module: Module, name: str) -> bool:
