@@ -13,7 +13,7 @@ from .know.kinds import Site
 from .places import Places
 from .results import Diagnostic, Level, SiteResult, Verdict
 from .secrets import masked
-from .suppress import is_suppressed, left_out
+from .suppress import left_out, suppressed
 from .traces import scope_of
 
 
@@ -79,8 +79,8 @@ class Inventory:
             if (asked := self._asked(left)) is not None:
                 return self._left(left, Verdict.SKIPPED, (asked,))
             return self._left(left, Verdict.DOUBLE, (self._places.diagnostic(reason),))
-        if is_suppressed(left.node, left.module, ()):
-            asked = self._places.note(left.node, left.module, *_SUPPRESSED)
+        if (told := suppressed(left.node, left.module, ())) is not None:
+            asked = self._places.note(left.node, left.module, *told)
             return self._left(left, Verdict.SKIPPED, (asked,), about)
         own = _distinct(
             self._places.diagnostic(reason, self.verdict(flow) is not Verdict.MANUAL)
@@ -92,8 +92,9 @@ class Inventory:
 
     def _asked(self, left: Leftover) -> Diagnostic | None:
         """What a comment or an option says for leaving it alone."""
-        if is_suppressed(left.node, left.module, {left.reason.code}):
-            return self._places.note(left.node, left.module, *_SUPPRESSED)
+        told = suppressed(left.node, left.module, {left.reason.code})
+        if told is not None:
+            return self._places.note(left.node, left.module, *told)
         why = left_out([left.reason.code], [left.module.path], self._settings)
         return self._places.note(left.node, left.module, "MR911", why) if why is not None else None
 
@@ -105,7 +106,6 @@ class Inventory:
         return SiteResult(left.module.path, line, column, left.text, verdict, 0, reasons, scope, about=about)
 
 
-_SUPPRESSED = ("MR908", "left alone as asked")
 _ALONE = "change it by hand, together with what it tests"
 
 

@@ -34,7 +34,7 @@ from .results import Diagnostic, FileResult, Level, Results, Verdict
 from .room import make_room, set_trees_aside, uncollected
 from .shares import migrate as migrate
 from .source import Source, with_ending
-from .suppress import is_suppressed, left_out, misspelt
+from .suppress import left_out, misspelt, suppressed
 from .traces import trace
 from .transforms import RULES, todo
 from .transforms.apply import apply
@@ -216,8 +216,10 @@ class Inspection:
         codes = {edit.code for edit in flow.edits} | {
             reason.code for reason in flow.reasons if reason.level is not Level.NOTE
         }
-        if any(is_suppressed(site.node, site.module, codes) for site in flow.sites):
-            return "MR908", "left alone as asked"
+        for site in flow.sites:
+            told = suppressed(site.node, site.module, codes)
+            if told is not None:
+                return told
         why = left_out(codes, [site.module.path for site in flow.sites], self._settings)
         return ("MR911", why) if why else None
 

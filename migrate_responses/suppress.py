@@ -13,9 +13,13 @@ from difflib import get_close_matches
 import libcst as cst
 
 from .config import Settings
-from .know.modules import Module
+from .know.modules import Module, walk
 
-_COMMENT = re.compile(r"#\s*migrate-responses:\s*(?P<word>[\w-]+)?(?:=(?P<codes>\w+(?:\s*,\s*\w+)*))?")
+_COMMENT = re.compile(
+    r"#\s*(?P<tool>migrate[-_ ]?responses?)(?P<colon>\s*:\s*|\s+(?=(?:skip|ignore|noqa)\b))"
+    r"(?P<word>[\w-]+)?(?:\s*=\s*(?P<codes>\w+(?:\s*,\s*\w+)*))?",
+    re.IGNORECASE,
+)
 _WORDS = ("skip", "skip-file")
 
 
@@ -37,38 +41,63 @@ def left_out(codes: Iterable[str], paths: Iterable[str], settings: Settings) -> 
     return None
 
 
-def is_suppressed(node: cst.CSTNode, module: Module, codes: Iterable[str]) -> bool:
-    """Whether a comment asks to leave the statement of ``node``, which needs ``codes``, or its file."""
-    found = [match for match in _COMMENT.finditer(module.text) if match["word"] in _WORDS]
-    if not found:
-        return False
-    if any(match["word"] == "skip-file" for match in found):
-        return True
-    return any(
-        isinstance(inner, cst.Comment) and _asks(inner.value, codes)
-        for inner in _head(module.statement(node))
-    )
+def suppressed(node: cst.CSTNode, module: Module, codes: Iterable[str]) -> tuple[str, str] | None:
+    """What a comment says for leaving alone the statement of ``node``, which needs ``codes``, or its file.
+
+    A code and a sentence. A comment that is misspelt counts: who wrote it wanted something left.
+    """
+    if _COMMENT.search(module.text) is None:
+        return None
+    around = [one for one in (node, *module.ancestors(node)) if isinstance(one, _STATEMENTS)]
+    for comment, owner in _comments(module):
+        match = _COMMENT.search(comment.value)
+        if match is None:
+            continue
+        complaint = _complaint(match)
+        if complaint is None and match["word"] == "skip-file":
+            return _ASKED
+        if complaint is None and owner in around and _needs(match, codes):
+            return _ASKED
+        if complaint is not None and (owner in around or _is_for_file(match, owner)):
+            return "MR912", f"a comment may ask to leave it, but {complaint}"
+    return None
 
 
-def _asks(comment: str, codes: Iterable[str]) -> bool:
-    match = _COMMENT.search(comment)
-    if match is None or match["word"] != "skip":
-        return False
+_STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+_ASKED = ("MR908", "left alone as asked")
+
+
+def _needs(match: re.Match[str], codes: Iterable[str]) -> bool:
     named = match["codes"]
     return named is None or not set(re.split(r"\s*,\s*", named.upper())).isdisjoint(codes)
 
 
+def _is_for_file(match: re.Match[str], owner: cst.CSTNode | None) -> bool:
+    """Whether a misspelt comment is about a whole file: it says so, or stands where nothing is called."""
+    if owner is None or "file" in (match["word"] or "").lower():
+        return True
+    return not any(isinstance(inner, cst.Call) for inner in walk(owner))
+
+
 def misspelt(module: Module) -> Iterator[tuple[cst.Comment, str]]:
     """The comments for this tool that say nothing it knows, each with what may have been meant."""
-    if not any(map(_complaint, _COMMENT.finditer(module.text))):
+    if _COMMENT.search(module.text) is None:
         return
-    stack: list[cst.CSTNode] = [module.tree]
+    for comment, _ in _comments(module):
+        match = _COMMENT.search(comment.value)
+        if match is not None and (complaint := _complaint(match)):
+            yield comment, complaint
+
+
+def _comments(module: Module) -> Iterator[tuple[cst.Comment, cst.CSTNode | None]]:
+    """The comments of ``module`` in order, each with the statement on whose head or above which it stands."""
+    stack: list[tuple[cst.CSTNode, cst.CSTNode | None]] = [(module.tree, None)]
     while stack:
-        node = stack.pop()
-        stack.extend(reversed(node.children))
-        match = _COMMENT.search(node.value) if isinstance(node, cst.Comment) else None
-        if match is not None and isinstance(node, cst.Comment) and (complaint := _complaint(match)):
-            yield node, complaint
+        node, owner = stack.pop()
+        if isinstance(node, cst.Comment):
+            yield node, owner
+        inner = node if isinstance(node, _STATEMENTS) else owner
+        stack.extend((child, inner) for child in reversed(node.children))
 
 
 def _complaint(match: re.Match[str]) -> str | None:
@@ -78,17 +107,8 @@ def _complaint(match: re.Match[str]) -> str | None:
     if word not in _WORDS:
         close = get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.5) or ["skip"]
         return f"`{word}` asks for nothing; did you mean `{close[0]}`?"
+    if match["tool"] != "migrate-responses" or ":" not in match["colon"]:
+        return f"it is written `# migrate-responses: {word}`"
     known = {rule.code for rule in RULES}
     unknown = [code for code in re.split(r"\s*,\s*", named.upper()) if code not in known] if named else []
     return f"there is no rule {unknown[0]}" if unknown else None
-
-
-def _head(statement: cst.CSTNode) -> list[cst.CSTNode]:
-    """All nodes of a statement line, or of the header of a compound statement."""
-    found: list[cst.CSTNode] = []
-    stack = [statement]
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        stack.extend([node.header] if isinstance(node, cst.IndentedBlock) else node.children)
-    return found

@@ -24,6 +24,7 @@ def verdicts(results: Results) -> list[tuple[str, list[str]]]:
 
 
 LEFT, READY, HELD = ("skipped", ["MR908"]), ("migrated", []), ("manual", ["MR112"])
+MEANT = ("skipped", ["MR912"])
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,16 @@ LEFT, READY, HELD = ("skipped", ["MR908"]), ("migrated", []), ("manual", ["MR112
         (f"{STOP}  # migrate-responses: skip=mr110, MR112", LEFT),
         (f"{STOP}  # migrate-responses: skip=MR110", HELD),
         (f"{PLAIN}  # migrate-responses: skip=MR112", READY),
-        (f"{PLAIN}  # migrate-responses: skpi", READY),
+        (f"{PLAIN}  # migrate-responses: skpi", MEANT),
+        (f"{STOP}  # migrate-responses: skip=MR999", MEANT),
+        (f"{PLAIN}  # migrate-response: skip", MEANT),
+        (f"{PLAIN}  # migrate-responses skip", MEANT),
+        (f"# migrate-responses: ignore\nimport os\n{PLAIN}", MEANT),  # about nothing else than the file
+        (f"print(1)  # migrate-responses: skipfile\n{PLAIN}", MEANT),
+        (f"print(1)  # migrate-responses: skpi\n{PLAIN}", READY),
+        (f"{PLAIN}  # responses of a server", READY),
+        (f"def ask():  # migrate-responses: skip\n    return {PLAIN}", LEFT),
+        (f"# migrate-responses: skip\nif True:\n    print({PLAIN})", LEFT),
         (f'{PLAIN}\nprint("# migrate-responses: skip")', READY),
         (f"{HTTP}  # migrate-responses: skip", LEFT),
     ],
@@ -54,6 +64,7 @@ def test_comments(statement: str, verdict: tuple[str, list[str]]) -> None:
         ("migrate-responses: ignore", "`ignore` asks for nothing; did you mean `skip`?"),
         ("migrate-responses:", "`` asks for nothing; did you mean `skip`?"),
         ("migrate-responses: skip=MR999", "there is no rule MR999"),
+        ("migrate_responses: skip", "it is written `# migrate-responses: skip`"),
     ],
 )
 def test_misspelt_comments_are_told_about(comment: str, told: str) -> None:

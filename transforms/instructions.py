@@ -18,6 +18,7 @@ from ..know.kinds import (
 )
 from ..know.modules import Module
 from .context import Context, constants
+from .declared_contents import may_be_list
 from .filled import is_filled
 from .response_format import json_mode
 from .sent import is_str, roles, sequences_of
@@ -31,7 +32,7 @@ def inline(context: Context, site: Site, arg: cst.Arg, node: cst.List) -> None:
     seen = observed(context, site)
     hoisted = None if seen else hoistable(context, site, node)
     rest = [element for element in node.elements if hoisted is None or element is not hoisted[0]]
-    collapsed = None if seen else _collapsible(context, rest)
+    collapsed = None if seen else _collapsible(context, rest, site.module)
     if collapsed is not None and _is_remarked(node, rest[0]):
         collapsed = None  # its comments need the list
     lead = _lead(site.module, arg)
@@ -162,7 +163,7 @@ def hoistable(
     if not isinstance(first.value, cst.Dict) or not _is_system(context, first.value):
         return None
     content = entry(first.value, "content")
-    if content is None or not is_str(context, content.value):
+    if content is None or not _is_text(context, content.value, site.module):
         return None
     texts = context.project.values(content.value)
     if any(isinstance(text, Const) and text.value == "" for text in texts):
@@ -221,7 +222,9 @@ def _json_only_there(context: Context, site: Site, node: cst.List, content: cst.
     return True
 
 
-def _collapsible(context: Context, elements: list[cst.BaseElement]) -> cst.BaseExpression | None:
+def _collapsible(
+    context: Context, elements: list[cst.BaseElement], module: Module
+) -> cst.BaseExpression | None:
     """The content of the one user message that is left, if it is certainly text."""
     if (
         len(elements) != 1
@@ -235,9 +238,12 @@ def _collapsible(context: Context, elements: list[cst.BaseElement]) -> cst.BaseE
     role, content = entry(message, "role"), entry(message, "content")
     if role is None or content is None or constants(context.project.vars.get(role.value)) != ["user"]:
         return None
-    if not is_str(context, content.value):
-        return None
-    return content.value
+    return content.value if _is_text(context, content.value, module) else None
+
+
+def _is_text(context: Context, content: cst.BaseExpression, module: Module) -> bool:
+    """Whether a content is a text, and not only as far as callers in sight go."""
+    return is_str(context, content) and not may_be_list(context, content, module)
 
 
 def _is_remarked(node: cst.List, last: cst.BaseElement) -> bool:

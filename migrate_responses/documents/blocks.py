@@ -19,7 +19,7 @@ _DOCTEST = re.compile(r"^\s*(?:>>>|In \[\d*\]:)", re.MULTILINE)
 # What a block that does not parse must hold for others to depend on it.
 _TELLING = re.compile(r"chat\.completions|\.choices\b|\.tool_calls\b|finish_reason|_tokens\b")
 _SKIP = "migrate-responses: skip-file"
-_SKIP_FILE = re.compile(rb"(?:<!--|\{/\*|^\.\.)\s+migrate-responses:\s*skip-file\b", re.MULTILINE)
+_SKIP_FILE = re.compile(rb"(?:<!--|\{/\*|^\.\.)\s+migrate[-_]responses?:", re.MULTILINE)
 _BUILTINS = frozenset(dir(builtins))
 
 

@@ -121,6 +121,8 @@ def _cannot_be(value: Value, cls: Value) -> bool:
     """Whether ``value`` is certainly no instance of ``cls``."""
     if _is_exception(cls):
         return isinstance(value, (Shape, Const, Typed, SeqValue, DictValue))
+    if isinstance(cls, External) and cls.path == "builtins.str":
+        return _is_declared_list(value)
     if _is_stream(cls):
         return isinstance(value, (Const, Typed)) or _whole(value)
     if _is_completion(cls):
@@ -140,9 +142,16 @@ def _is_surely(value: Value, cls: Value) -> bool:
         )
     if isinstance(cls, Class):
         return isinstance(value, Instance) and value.type is cls
+    if isinstance(cls, External) and cls.path == "builtins.list":
+        return _is_declared_list(value)
     if isinstance(cls, External) and cls.path in ("builtins.Exception", "builtins.BaseException"):
         return isinstance(value, Unknown) and value.why == AN_EXCEPTION
     return False
+
+
+def _is_declared_list(value: Value) -> bool:
+    """Whether ``value`` stands for the list of ``text: str | list[dict]``."""
+    return isinstance(value, Unknown) and value.why in ("a `list`", "a `List`")
 
 
 def _whole(value: Value) -> bool:

@@ -86,9 +86,9 @@ FILES: tuple[Rule, ...] = (
         "MR908",
         "Suppressed by a comment",
         NOTE,
-        "A comment `# migrate-responses: skip` on the statement or above it, or `# migrate-responses:"
-        " skip-file` in the file, leaves this site, and the rest of its flow, as it is. `skip=MR112` does so"
-        " only while that rule is needed.",
+        "A comment `# migrate-responses: skip` on the statement or a block around it, or above it, or"
+        " `# migrate-responses: skip-file` in the file, leaves this site, and the rest of its flow, as it is."
+        " `skip=MR112` does so only while that rule is needed.",
         "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skip",
         "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skip",
         PROJECT,
@@ -131,7 +131,8 @@ FILES: tuple[Rule, ...] = (
         "MR912",
         "Suppression comment not understood",
         NOTE,
-        "The comment begins like one for this tool and asks for nothing that it knows, so it has no effect."
+        "The comment begins like one for this tool and asks for nothing that it knows. What it stands on is"
+        " left alone all the same: the statement, or the file if nothing is called there."
         " Known are `skip`, `skip=CODE,..` and `skip-file`.",
         "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skpi",
         "client.chat.completions.create(model=MODEL, messages=messages)  # migrate-responses: skip",
