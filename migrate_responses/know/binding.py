@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -142,17 +142,27 @@ class Binding(Semantics):
 
     def _open(self, function: Function, keywords: dict[str, Var], source: Var) -> None:
         """``f(**json.load(file))``: what the call does not give itself may be anything."""
-        kinds = {param.name.value: plain_type(param.annotation) for param in parameters(function.node.params)}
+        kinds = {param.name.value: param.annotation for param in parameters(function.node.params)}
+        why = Unknown("an entry of a `**` that is not known", function.node)
+        self.open(keywords, kinds, source, why)
+
+    def open(
+        self,
+        slots: Mapping[str, Var],
+        annotations: Mapping[str, cst.Annotation | cst.BaseExpression | None],
+        source: Var,
+        why: Unknown,
+    ) -> None:
+        """Any of ``slots`` may be filled by ``**source``, as far as nobody knows what is in there."""
 
         def on(value: Value) -> None:
             if isinstance(value, DictValue):
-                for parameter in keywords.values():
-                    self.solver.flow(value.outside, parameter)
+                for slot in slots.values():
+                    self.solver.flow(value.outside, slot)
             elif not isinstance(value, Const):
-                for name, parameter in keywords.items():
-                    kind = kinds[name]
-                    unknown = Unknown("an entry of a `**` that is not known", function.node)
-                    self.solver.add(parameter, [Typed(kind) if kind else unknown])
+                for name, slot in slots.items():
+                    kind = plain_type(annotations.get(name))
+                    self.solver.add(slot, [Typed(kind) if kind else why])
 
         self.solver.watch(source, on)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import libcst as cst
 
 from . import models
-from .binding import Row, plain_type
+from .binding import Row
 from .flags import Settled, flags_of, handed_on
 from .graph import MANY, Var
 from .kinds import (
@@ -21,7 +21,6 @@ from .kinds import (
     Bound,
     Class,
     Client,
-    Const,
     DictValue,
     Env,
     External,
@@ -194,13 +193,10 @@ class Calls(Streamed):
             if isinstance(value, DictValue):
                 for name in list(value.places):
                     self.solver.flow(self.field(value, name), self.instance_field(cls.instance, name))
-            elif not isinstance(value, Const):
-                for name in left:
-                    kind = plain_type(cls.annotations.get(name))
-                    found = Typed(kind) if kind else Unknown("a field from elsewhere")
-                    self.solver.add(self.instance_field(cls.instance, name), [found])
 
         self.solver.watch(source, on)
+        fields = {name: self.instance_field(cls.instance, name) for name in left}
+        self.open(fields, cls.annotations, source, Unknown("a field from elsewhere"))
 
     def _construct_client(self, cls: Class, base: Value, call: Invocation) -> None:
         """A subclass of the SDK's client without a constructor of its own passes its arguments on."""
