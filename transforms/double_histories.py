@@ -20,7 +20,7 @@ from .double_calls import Calls
 from .double_edits import new_string
 from .double_uses import Unclear, keys_asked, uses
 from .history import is_fed
-from .sent import is_item, messages_of
+from .sent import elements_of, is_item, messages_of, sequences_of
 from .snippets import entry, key_of
 
 # The keys of a tool's result, and how they are called now.
@@ -237,9 +237,25 @@ def sends_items(context: Context, site: Site) -> bool:
 def sends_calls(context: Context, site: Site) -> bool:
     """Whether there can be tool calls and their results among the messages of ``site``."""
     return (
-        context.request(site).passes_tools
-        or is_fed(context, site)
+        is_fed(context, site)
         or any(is_item(message) for message in messages_of(context, site))
+        or (context.request(site).passes_tools and not _are_all_written(context, site))
+    )
+
+
+def _are_all_written(context: Context, site: Site) -> bool:
+    """Whether each message of ``site`` is a dict of the program with keys that are all known."""
+    request = context.request(site)
+    lists = request.values("messages")
+    joined = [source for sequence in sequences_of(context, site) for source in sequence.derived]
+    whole = [*lists, *(value for source in joined for value in source.values)]
+    sent = elements_of(context, site)
+    return (
+        bool(lists and sent)
+        and not request.untracked
+        and all(source.values for source in joined)
+        and all(isinstance(value, SeqValue) for value in whole)
+        and all(isinstance(value, DictValue) and not value.others and not value.merged for value in sent)
     )
 
 
