@@ -28,7 +28,10 @@ def plan(context: Context) -> None:
             context.manual(place.node, place.module, [site], "MR403", why)
             continue
         flagged = [value for value in _sent(site) if context.project.flag_in(value, site) is not None]
-        if flagged and _is_open(context, site) and _says_more(site, flagged[0]):
+        is_open = _is_open(context, site) or any(
+            context.project.is_left_out(value, site) for value in flagged
+        )
+        if flagged and is_open and _says_more(site, flagged[0]):
             made = flagged[0]
             text = context.source(made.node, made.module)
             why = f"`stream` in `{text}` may be changed, or come from elsewhere"
@@ -46,7 +49,8 @@ def _says_more(site: Site, made: DictValue) -> bool:
     """Whether ``stream`` can be anything else than what ``made``, a dict that is sent, is spelled with."""
     if any(value is not made for value in _sent(site)):
         return True
-    if sum(place.how in WRITES for place in made.places.get("stream", ())) > 1:
+    hows = [place.how for place in made.places.get(_STREAM, ())]
+    if sum(how in WRITES for how in hows) != 1 or "pop" in hows or "delete" in hows:
         return True
     function = site.invocation.scope
     clean = None  # Python keeps `stream` out of the keywords of a function that has a parameter of that name

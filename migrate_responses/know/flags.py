@@ -15,6 +15,7 @@ from .copying import is_copied
 from .graph import Var
 from .kinds import STREAM_KINDS, Argument, DictValue, Function, Invocation, Shape, Site, Value
 from .modules import walk
+from .stated_flags import sets_stream, spelled
 
 _STREAM = "stream"
 
@@ -60,6 +61,10 @@ def flags_of(function: Function) -> tuple[str, ...]:
             ):
                 if name in function.parameters:
                     found[name] = None
+            case cst.AssignTarget(target=target) if sets_stream(target):
+                flag = spelled(target, function.module)[0]
+                if isinstance(flag, cst.Name) and flag.value in function.parameters:
+                    found[flag.value] = None
             case _:
                 continue
     if hands_on_keywords(function, copied=True):
@@ -79,7 +84,7 @@ def hands_on_keywords(function: Function, copied: bool = False) -> bool:
     name, parents = holder.node.name.value, function.module.parents
     for node in walk(function.node.body):
         match node:
-            case cst.SimpleString() if node.evaluated_value == _STREAM:
+            case cst.SimpleString() if node.evaluated_value == _STREAM and not _is_asked(node, name, parents):
                 return False
             case cst.Arg(keyword=cst.Name(value="stream")):
                 return False
@@ -90,6 +95,24 @@ def hands_on_keywords(function: Function, copied: bool = False) -> bool:
             case _:
                 continue
     return True
+
+
+def _is_asked(node: cst.CSTNode, name: str, parents: Mapping[cst.CSTNode, cst.CSTNode]) -> bool:
+    """``kwargs.get("stream")``, of the keywords called ``name``."""
+    call = parents.get(parents[node])
+    return isinstance(call, cst.Call) and asked_of(call) == name
+
+
+def asked_of(call: cst.Call) -> str | None:
+    """``kwargs`` of ``kwargs.get("stream")``, which is false where there is none."""
+    match call:
+        case cst.Call(
+            func=cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="get")),
+            args=[cst.Arg(value=cst.SimpleString() as key, star=""), *rest],
+        ) if key.evaluated_value == _STREAM:
+            return name if all(_truth(argument.value) is False for argument in rest) else None
+        case _:
+            return None
 
 
 def _leaves_keys(node: cst.Name, parent: cst.CSTNode | None) -> bool:

@@ -7,6 +7,7 @@ import libcst as cst
 from . import modules as syntax
 from .cells import Cells
 from .definitions import Definitions
+from .flags import asked_of
 from .graph import Var
 from .kinds import STREAM_KINDS, Function, Shape, Value
 
@@ -109,5 +110,9 @@ class Names:
                 return self.flag_key(left), word == "True"
             case cst.Name() | cst.Attribute():
                 return self.flag_key(test), True
+            case cst.Call() if self.function is not None and self.function.double_star is not None:
+                name = asked_of(test)
+                own = name is not None and self.load(name) is self.function.parameters.get(name)
+                return (self.function.double_star if own else None), True
             case _:
                 return None, True

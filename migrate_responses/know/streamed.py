@@ -9,6 +9,7 @@ from .binding import Binding
 from .flags import Flags, hands_on_keywords
 from .graph import Var
 from .kinds import Const, DictValue, External, Function, Invocation, Kind, Shape, Site, Value
+from .stated_flags import spelled, stating
 
 
 class Streamed(Binding):
@@ -70,6 +71,9 @@ class Streamed(Binding):
         def on(value: Value) -> None:
             if isinstance(value, DictValue) and (flag := self.flag_in(value, site)) is not None:
                 self.flags.add(site, flag)
+                if self.is_left_out(value, site):
+                    self.silent.add(flag)
+                    self.without_stream()
 
         for item in site.invocation.arguments:
             if item.keyword == "**":
@@ -81,7 +85,14 @@ class Streamed(Binding):
         if value.module is not module or module.function(value.node) is not module.function(site.node):
             return None
         flag = self.flag_keys.get(value.node)
+        if flag is None and (stated := stating(value.node, site.node, module)) is not None:
+            flag = self.flag_keys.get(stated)
         return None if flag in ("True", "False", "None") else flag
+
+    def is_left_out(self, value: DictValue, site: Site) -> bool:
+        """Whether ``stream`` is put into the dict ``value`` only where the flag of ``site`` is on."""
+        stated = stating(value.node, site.node, site.module)
+        return stated is not None and spelled(stated, site.module)[1] is not None
 
     def without_stream(self) -> None:
         """Where nobody need say ``stream``, an answer can be whole."""

@@ -11,6 +11,7 @@ from . import modules as syntax
 from .graph import Var
 from .kinds import DictValue, SeqValue, Value
 from .scoping import Names
+from .stated_flags import sets_stream, spelled
 
 
 class Targets(Names, ABC):
@@ -66,6 +67,9 @@ class Targets(Names, ABC):
                 self.solver.watch(base, lambda owner: self.project.splice(owner, value))
             case [cst.SubscriptElement(slice=cst.Index(value=index))]:
                 key, source = self.expression(index), self.pours.get(target)
+                flag = spelled(target, self.module)[0] if sets_stream(target) else None
+                if flag is not None:
+                    self.project.flag_keys[target] = self.flag_key(flag)
 
                 def store(owner: Value) -> None:
                     if source is not None and isinstance(owner, DictValue):
