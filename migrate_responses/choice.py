@@ -15,11 +15,12 @@ from .run import Inspection, looks
 
 @dataclass(frozen=True)
 class Offer:
-    """A flow that can be migrated: its number in the results, its rules, and what may change by it."""
+    """A flow that can be migrated: its number in the results, its rules, what may change by it, and notes."""
 
     flow: int
     rules: frozenset[str]
     doubts: tuple[Diagnostic, ...]
+    notes: tuple[Diagnostic, ...]
 
 
 class Choice:
@@ -55,8 +56,9 @@ class Choice:
             for flow in look.flows:
                 if flow.verdict(self._unsafe) is Verdict.MIGRATED:
                     doubts = tuple(map(self._documents.diagnostic, look.inventory.diagnostics(flow)))
+                    notes = tuple(map(self._documents.diagnostic, look.inventory.told(flow)))
                     rules = {edit.code for edit in flow.edits} | {doubt.code for doubt in doubts}
-                    yield Offer(flow.number + first, frozenset(rules), doubts)
+                    yield Offer(flow.number + first, frozenset(rules), doubts, notes)
 
     def only(self, flows: Container[int], todos: bool) -> tuple[FileResult, ...]:
         """The files that change if ``flows`` are migrated and no others.

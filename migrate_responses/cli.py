@@ -168,12 +168,13 @@ def config(request: Request) -> int:
 
 
 @cli.command(short_help="Tell what a code means, or list all codes.", epilog=examples("explain"))
-@click.argument("codes", metavar="[CODE]...", nargs=-1, shell_complete=complete_code)
+@click.argument("codes", metavar="[CODE|WORD]...", nargs=-1, shell_complete=complete_code)
 @click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR set.")
 def explain(codes: tuple[str, ...], no_color: bool) -> None:
     """Tell the whole story of each rule CODE, or list all rules.
 
-    CODE is as reports and comments name it, such as MR112; its beginning lists all that begin so.
+    CODE is as reports and comments name it, such as MR112; its beginning lists all that begin so. A WORD
+    such as stop finds the rules that speak of it.
     """
     from migrate_responses import reporting
 

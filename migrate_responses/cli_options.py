@@ -49,12 +49,15 @@ def _heading(option: click.Parameter) -> str:
 
 
 def _codes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> frozenset[str]:
-    if not value:
+    if value is None:
         return frozenset()
     from migrate_responses.config import codes
 
+    named = [code.strip() for code in value.split(",") if code.strip()]
+    if not named:
+        raise click.BadParameter("give a code such as MR112, or its beginning.")
     try:
-        return codes([code.strip() for code in value.split(",")])
+        return codes(named)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

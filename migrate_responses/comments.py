@@ -23,17 +23,26 @@ def comment(flow: Flow, site: Site, module: Module, encoding: str) -> str:
     if not own:
         about = next(other for other in flow.sites if other in flow.owners[first])
         text = f"{first.code} goes together with {_call(about, site, module)}, which stays: {sentence(first)}"
-    around = scope_of(first.node, first.module)
-    if first.module not in (module, about.module):
-        text = f"{text} (in {first.module.path}{f', {around}' if around else ''})"
-    elif first.module is not about.module or around not in ("", scope_of(about.node, about.module)):
-        text = f"{text} (in {around or first.module.path})"
+    where = _where(first, about, module)
+    text = f"{text} (in {where})" if where else text
     step = next_step(first, not any(reason.level is Level.MANUAL for reason in reasons))
     text = f"{text}; {step}" if step else text
     others = list(dict.fromkeys(reason.code for reason in own if reason.code != first.code))
     if others:
         text = f"{text}; also {', '.join(others)}"
     return visible(f"{text}.".replace("\n", " ")).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _where(reason: Reason, about: Site, module: Module) -> str:
+    """Where to look for what ``reason`` speaks of, if that is not near ``about``; read in ``module``."""
+    around = scope_of(reason.node, reason.module)
+    if reason.module not in (module, about.module):
+        return f"{reason.module.path}{f', {around}' if around else ''}"
+    if reason.module is not about.module or around not in ("", scope_of(about.node, about.module)):
+        return around or reason.module.path
+    if module.is_notebook and module.cell(reason.node) != module.cell(about.node):
+        return "another cell"
+    return ""
 
 
 def is_out_of_reach(flow: Flow) -> bool:

@@ -159,7 +159,9 @@ def codes(values: object) -> frozenset[str]:
     known = [rule.code for rule in RULES]
     for code in sorted(chosen):
         if not code or not any(name.startswith(code) for name in known):
-            raise ValueError(f"names {code!r}, which no rule begins with{_suggestion(code, known)}")
+            raise ValueError(
+                f"names {code!r}, which no rule begins with; `migrate-responses explain` lists them"
+            )
     return chosen
 
 

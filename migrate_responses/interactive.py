@@ -93,7 +93,7 @@ def _ask_about_comments(dialog: Dialog, asked: Asked) -> None:
     after = {file.path: file.after for file in asked.choice.only(asked.accepted, todos=True)}
     if before == after:
         return
-    held = [site for site in asked.run.results.sites if site.verdict in HELD and site.flow]
+    held = [site for site in asked.run.results.sites if site.verdict in HELD]
     reasons = [tuple(shown_diagnostic(asked.run.project, one) for one in site.reasons) for site in held]
     told = [replace(site, reasons=own) for site, own in zip(held, reasons, strict=True)]
     asked.todos = dialog.accepts_comments(told, asked.files((), todos=True))
@@ -105,10 +105,11 @@ def _place(asked: Asked, offer: Offer) -> tuple[str, int]:
 
 def _question(asked: Asked, offer: Offer) -> Question:
     doubts = tuple(shown_diagnostic(asked.run.project, doubt) for doubt in offer.doubts)
+    notes = tuple(shown_diagnostic(asked.run.project, note) for note in offer.notes)
     files: Callable[[], Sequence[FileResult]] = lambda: asked.files([offer.flow])  # noqa: E731
     joined = next((flow.joints for flow in asked.run.results.flows if flow.number == offer.flow), ())
     places = [(shown(asked.run.project, joint.place.path), joint.scope, joint.place.line) for joint in joined]
-    return Question(asked.sites(offer.flow), offer.rules, doubts, files, _joined_by(places))
+    return Question(asked.sites(offer.flow), offer.rules, doubts, notes, files, _joined_by(places))
 
 
 def _joined_by(places: Sequence[tuple[str, str, int]]) -> str:

@@ -38,15 +38,19 @@ class Inventory:
         return known
 
     def notes(self, flows: Sequence[Flow]) -> Iterator[Diagnostic]:
-        """What to know of the flows although it holds none back, or no longer, as it was asked for."""
-        for flow in flows:
-            for reason in flow.reasons:
-                if reason.level is Level.NOTE:
-                    yield self._places.diagnostic(reason)
-        for flow in flows:
-            if self.verdict(flow) is Verdict.MIGRATED:
-                for taken in self.diagnostics(flow):
-                    yield replace(taken, next_step="")
+        """What changes with the flows that move: it holds none back, or no longer, as it was asked for."""
+        moving = [flow for flow in flows if self.verdict(flow) is Verdict.MIGRATED]
+        for flow in moving:
+            yield from self.told(flow)
+        for flow in moving:
+            for taken in self.diagnostics(flow):
+                yield replace(taken, next_step="")
+
+    def told(self, flow: Flow) -> Iterator[Diagnostic]:
+        """What to know of ``flow`` if it moves, and holds nothing back."""
+        for reason in flow.reasons:
+            if reason.level is Level.NOTE:
+                yield self._places.diagnostic(reason)
 
     def site(self, site: Site, flow: Flow) -> SiteResult:
         """A call of ``flow``."""

@@ -53,22 +53,22 @@ def explain_flow(
     runs = run(request)
     found = formats.Report(outcome(runs), request.options, sources(runs))
     path = os.path.relpath(path).replace(os.sep, "/")
-    if cell is not None:
-        line = flow.line_of(found, path, cell, line)
+    asked = flow.Asked(path, line, cell)
     with written(output) as stream:
-        if form == "prompt" and (about := flow.sites_at(found, path, line)):
+        if form == "prompt" and (about := flow.sites_at(found, asked)):
             found = replace(found, outcome=replace(found.outcome, sites=tuple(about)))
             formats.show(found, form, stream, request.no_color)
             return status(0, found.outcome)
-        if flow.explain(Screen(stream, request.no_color), found, path, line):
+        if flow.explain(Screen(stream, request.no_color), found, asked):
             return status(0, found.outcome)
-    near = sorted(flow.nearest(found, path, line)[:5])
+    near = flow.nearest(found, asked)
     hint = "there is no call in that file."
     if near:
-        hint = f"it has calls at line{'s' * (len(near) > 1)} {', '.join(map(str, near))}."
+        lines = "" if near[0].startswith("cell") else f"line{'s' * (len(near) > 1)} "
+        hint = f"it has calls at {lines}{', '.join(near)}."
     if not os.path.exists(path):
         hint = "there is no such file."
-    raise Fault(f"--explain-flow: no call has to do with line {line} of {path}; {hint}")
+    raise Fault(f"--explain-flow: no call has to do with {asked}; {hint}")
 
 
 def _today() -> str:
@@ -137,7 +137,7 @@ def explain(codes: Sequence[str], no_color: bool) -> None:
         try:
             rules_page.explain(screen, rule(wanted))
         except KeyError:
-            if not rules_page.overview(screen, wanted.upper()):
+            if not rules_page.overview(screen, wanted.upper()) and not rules_page.search(screen, code):
                 raise click.UsageError(
                     f"There is no rule {code!r}; `migrate-responses explain` lists them."
                 ) from None

@@ -88,7 +88,8 @@ def request(
         found = config or nearest_pyproject(first if os.path.isdir(first) else os.path.dirname(first))
         options = merge(load(found) if found else Options(), exclude, **given)
     except ConfigError as error:
-        raise Fault(f"{error}.") from error
+        told = str(error)
+        raise Fault(told if told.endswith("?") else f"{told}.") from error
     return Request(paths, options, stdin, words, quiet, verbose, no_color, jobs)
 
 

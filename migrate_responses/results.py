@@ -62,6 +62,18 @@ class Placed:
         return f"{self.line}:{self.column}" if self.line else ""
 
     @property
+    def row(self) -> str:
+        """The spot without its column."""
+        if self.cell is not None:
+            return f"cell {self.cell.number}:{self.cell.line}"
+        return str(self.line) if self.line else ""
+
+    @property
+    def whole_row(self) -> str:
+        """The path with the row: what ``--explain-flow`` takes."""
+        return f"{self.path}:{self.row}" if self.row else self.path
+
+    @property
     def place(self) -> str:
         """The path with the spot."""
         return f"{self.path}:{self.spot}" if self.spot else self.path
@@ -133,10 +145,11 @@ class Joint:
     place: FlowPlace
     calls: tuple[FlowPlace, ...]
     scope: str = ""  # the classes and functions around the place, dotted
+    why: str = ""  # where it is not an edit or a reason that they share
 
     def moved(self, move: Callable[[FlowPlace], FlowPlace]) -> Joint:
         """The same with its places changed by ``move``."""
-        return Joint(move(self.place), tuple(map(move, self.calls)), self.scope)
+        return replace(self, place=move(self.place), calls=tuple(map(move, self.calls)))
 
 
 @dataclass(frozen=True)

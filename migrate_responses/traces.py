@@ -29,7 +29,7 @@ def trace(found: Iterable[tuple[Flow, Verdict]], context: Context, places: Place
         FlowResult(
             flow.number,
             verdict,
-            _placed(_of(flow, context, answers), places),
+            _placed(_of(flow, verdict, context, answers), places),
             tuple(_joints(flow, places)) if len(flow.sites) > 1 else (),
         )
         for flow, verdict in found
@@ -47,7 +47,7 @@ def scope_of(node: cst.CSTNode, module: Module) -> str:
 
 
 def _of(
-    flow: Flow, context: Context, answers: dict[Site, list[tuple[cst.CSTNode, Module]]]
+    flow: Flow, verdict: Verdict, context: Context, answers: dict[Site, list[tuple[cst.CSTNode, Module]]]
 ) -> Iterator[Found]:
     for site in flow.sites:
         yield Role.CALL, site.node, site.module, ""
@@ -60,6 +60,8 @@ def _of(
     for edit in flow.edits:
         yield Role.EDIT, edit.node, edit.module, edit.code
     for reason in flow.reasons:
+        if reason.level is Level.NOTE and verdict is not Verdict.MIGRATED:
+            continue  # it tells what changes with the move
         yield Role.REASON, reason.node, reason.module, reason.code
 
 
@@ -99,15 +101,18 @@ _WRITING = frozenset({"literal", "keyword", "store", "setdefault", "append", "in
 
 def _joints(flow: Flow, places: Places) -> Iterator[Joint]:
     """Enough of what the calls of a flow share to tell why they are one; what most share comes first."""
-    shared: dict[cst.CSTNode, tuple[Module, str, set[Site]]] = {}
+    shared: dict[tuple[cst.CSTNode, str], tuple[Module, str, set[Site]]] = {}
     for edit in flow.edits:
-        shared.setdefault(edit.node, (edit.module, edit.code, set()))[2].update(edit.sites)
+        shared.setdefault((edit.node, ""), (edit.module, edit.code, set()))[2].update(edit.sites)
     for reason, owners in flow.owners.items():
         if reason.level is not Level.NOTE:
-            shared.setdefault(reason.node, (reason.module, reason.code, set()))[2].update(owners)
+            shared.setdefault((reason.node, ""), (reason.module, reason.code, set()))[2].update(owners)
+    for bond in flow.bonds:
+        shared.setdefault((bond.node, bond.why), (bond.module, "", set()))[2].update(bond.sites)
     own = set(flow.sites)
     groups = Groups(flow.sites)
-    for node, (module, code, sites) in sorted(shared.items(), key=lambda item: -len(item[1][2] & own)):
+    most_first = sorted(shared.items(), key=lambda item: -len(item[1][2] & own))
+    for (node, why), (module, code, sites) in most_first:
         about = [site for site in flow.sites if site in sites]
         if len({groups.find(site) for site in about}) < 2:
             continue
@@ -115,7 +120,7 @@ def _joints(flow: Flow, places: Places) -> Iterator[Joint]:
         place = _place(Role.EDIT, node, module, code, places)
         calls = [_place(Role.CALL, site.node, site.module, "", places) for site in about]
         if place.line:
-            yield Joint(place, tuple(calls), scope_of(node, module))
+            yield Joint(place, tuple(calls), scope_of(node, module), why)
 
 
 def _place(role: Role, node: cst.CSTNode, module: Module, code: str, places: Places) -> FlowPlace:

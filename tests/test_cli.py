@@ -461,5 +461,5 @@ def test_an_assumption_that_fits_nothing_is_told() -> None:
 def test_files_with_calls_that_are_left_out_are_named() -> None:
     put(a=CALL, gen=CALL, quiet="x = 1\n")
     told = run("diff", "--exclude", "gen.py", "--exclude", "quiet.py").stderr
-    assert "1 file with calls left out by exclude: gen.py" in told
+    assert "1 file left out by exclude: gen.py (names Chat Completions)" in told
     assert "left out" not in run("diff").stderr

@@ -76,7 +76,10 @@ def test_a_file_of_its_own_needs_no_table(tmp_path: Path) -> None:
         ("per-file-ignores = 1", "must be a table from patterns to lists of codes"),
         ('per-file-ignores = {"a.py" = ["MR999"]}', "at 'a.py' names 'MR999', which no rule begins with"),
         ('per-file-ignores = {"a.py" = "MR803"}', "at 'a.py' must be a list of strings"),
-        ('select = ["MR999"]', "select .*names 'MR999', which no rule begins with; did you mean"),
+        (
+            'select = ["MR999"]',
+            "select .*names 'MR999', which no rule begins with; `migrate-responses explain`",
+        ),
         ("= 3", "is not valid TOML"),
     ],
 )

@@ -21,9 +21,11 @@ def numbers(results: Results) -> list[int]:
     return [site.flow for site in results.sites]
 
 
+MESSAGES = "[{'role': 'user', 'content': 'x'}]"
+
+
 def call(arguments: str = "") -> str:
-    messages = "[{'role': 'user', 'content': 'x'}]"
-    return f"client.chat.completions.create(model='gpt-4o', messages={messages}{arguments})"
+    return f"client.chat.completions.create(model='gpt-4o', messages={MESSAGES}{arguments})"
 
 
 def test_calls_that_share_nothing_are_flows_of_their_own() -> None:
@@ -64,6 +66,23 @@ def test_a_note_joins_nothing_and_holds_nothing() -> None:
     results = run(f"a = {call()}\nb = {call(', n=2')}\nprint(a)\n")
     assert verdicts(results) == [Verdict.MIGRATED, Verdict.MANUAL]
     assert {note.level for note in results.notes} == {Level.NOTE}
+
+
+def test_a_note_is_told_only_of_calls_that_move() -> None:
+    loop = "for chunk in {}:\n    print(chunk.choices[0].delta.content or '', end='')\n"
+    assert "MR409" in {note.code for note in run(loop.format(call(", stream=True"))).notes}
+    assert not run(loop.format(call(", stream=True, stop=['x']"))).notes
+
+
+def test_what_joins_calls_is_told_where_nothing_that_they_share_does() -> None:
+    head = "import json\nfrom jobs import queue\nhistory = json.load(open('h.json'))\n"
+    asks = f"a = {call().replace(MESSAGES, 'history')}\nprint(a.choices[0].message.content)\n"
+    keeps = f"b = {call()}\nqueue.put(b"
+    assert numbers(run(f"{head}{asks}{keeps}.object)\n")) == [1, 2]
+    joined = run(f"{head}{asks}{keeps}.choices[0].message)\n")
+    assert numbers(joined) == [1, 1]
+    (joint,) = joined.flows[0].joints
+    assert joint.why.startswith("where these messages come from is not known")
 
 
 def test_the_strictest_reason_decides() -> None:

@@ -82,6 +82,8 @@ def test_a_number_or_a_beginning_will_do() -> None:
     assert "MR301" not in listed
     assert said("explain", "112", "MR001") == said("explain", "112") + "\n" + said("explain", "MR001")
     assert said("explain", "4") == said("explain", "MR4")
+    assert said("explain", "Stop") == said("explain", "MR112")
+    assert {"MR105", "MR603"} <= set(said("explain", "response_format").split())
     for wrong in ("MR999", "x", "1122"):
         result = CliRunner().invoke(cli, ["explain", wrong])
         assert result.exit_code == 2

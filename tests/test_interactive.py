@@ -207,6 +207,22 @@ def test_comments_of_calls_that_stay_are_asked_for_too(here: Path) -> None:
     assert TODO not in piped(here, "n\n")
 
 
+def test_only_calls_that_can_have_a_comment_are_counted_for_one(here: Path) -> None:
+    put(
+        here,
+        a=f"import httpx\n{HEAD}{call('one', STOP)}\n\nhttpx.post('https://api.openai.com/v1/chat/completions')\n",
+    )
+    told = piped(here, "n\n")
+    assert "2 calls held back\n" in told
+    assert "Write a TODO comment at 1 of them, with the reason? [y,n,p,?] " in told
+    assert told.count("(no comment can be written there)") == 1
+
+
+def test_notes_are_shown_with_their_flow(here: Path) -> None:
+    put(here, a=HEAD + STREAM)
+    assert "a.py:7:18: MR409 a failure inside this stream is an event now" in piped(here, "n\n")
+
+
 def test_no_leaves_even_an_old_comment(here: Path) -> None:
     old = "    # TODO(migrate-responses): MR112 as it was once.\n"
     first, rest = call("one").split("    r = ")

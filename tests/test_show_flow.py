@@ -91,14 +91,18 @@ def test_no_call_there() -> None:
 
 def test_a_place_in_a_notebook_is_taken_as_it_is_printed() -> None:
     call = FILES["app/other.py"].splitlines(keepends=True)[2].replace("client", "OpenAI()", 1)
-    code = {"execution_count": 1, "outputs": [], "source": ["from openai import OpenAI\n", call]}
-    cells = [
-        {"cell_type": "markdown", "metadata": {}, "source": []},
-        {"cell_type": "code", "metadata": {}, **code},
-    ]
+    source = ["from openai import OpenAI\n", call]
+    code = {"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": [], "source": source}
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": []}, code]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     Path("play.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     assert "OpenAI().chat.completions.create" in explain("play.ipynb:cell 2:2:8").stdout
+    assert f"  play.ipynb:cell 2:2  {call.strip()}\n" in explain("play.ipynb:cell 2:2").stdout
+    missed = explain("play.ipynb:cell 2:1", status=2).stderr
+    assert "no call has to do with line 1 of cell 2 of play.ipynb; it has calls at cell 2:2." in missed
+    source[1:] = [f"%time text = {call.partition('=')[2].strip()}"]
+    Path("play.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    assert "MR913 play.ipynb:cell 2:2  `%time`" in explain("play.ipynb:cell 2:2").stdout
 
 
 SHARED = {

@@ -46,7 +46,7 @@ from .text import content_template
 from .whole_parts import ELSEWHERE
 
 # Reading these was refused where they were read.
-_REFUSED = frozenset({Kind.OTHER, Kind.LOGPROBS})
+_REFUSED = frozenset({Kind.OTHER, Kind.STAMP, Kind.LOGPROBS})
 # Parts of the answer that are the Response itself now.
 RESPONSE = frozenset({Kind.COMPLETION, Kind.CHOICE, Kind.MESSAGE})
 

@@ -15,8 +15,10 @@ from ..know.kinds import Bound, DictValue, External, Function, SeqValue, Site
 from ..know.modules import Module
 from .context import WRITES, Context
 from .item_facts import ANSWERS, Facts, answers_in, answers_of, poured_answers
-from .messages import are_untold
+from .messages import are_untold, messages_at
 from .poured import looks
+
+UNTOLD = "where these messages come from is not known: there may be answers of the other calls among them"
 
 
 def plan(context: Context, known: Facts, fed: dict[Site, None]) -> None:
@@ -24,20 +26,21 @@ def plan(context: Context, known: Facts, fed: dict[Site, None]) -> None:
     _hold_unseen(context, known)
     _hold_copies(context, known)
     _hold_looks(context, known)
-    for bond in (*_elements(known), *_handed(context, known)):
-        context.plan.bind(bond)
+    _bind_elements(context, known)
+    _bind_handed(context, known)
     _bind_untold(context, fed)
 
 
-def _elements(known: Facts) -> Iterator[set[Site]]:
+def _bind_elements(context: Context, known: Facts) -> None:
     """The calls that send a list together with those whose answers are in it, however they got there."""
     for sequence, sites in known.senders.items():
         answers = {shape.site for value in known.elements(sequence) for shape in answers_of(value)}
         if answers:
-            yield sites | answers
+            why = "what is sent has answers in it"
+            context.plan.bind(sequence.node, sequence.module, sites | answers, why)
 
 
-def _handed(context: Context, known: Facts) -> Iterator[set[Site]]:
+def _bind_handed(context: Context, known: Facts) -> None:
     """``messages.append(message.model_copy())``, ``operator.iadd(messages, [message])``: it may be inside."""
     for node, module, shapes in context.shaped:
         sites = {shape.site for shape in shapes if shape.kind in ANSWERS}
@@ -50,7 +53,8 @@ def _handed(context: Context, known: Facts) -> Iterator[set[Site]]:
                     and value in known.senders
                     and not _is_followed(context, holder, module)
                 ):
-                    yield known.senders[value] | sites
+                    why = "what is sent may get an answer here"
+                    context.plan.bind(node, module, known.senders[value] | sites, why)
 
 
 def _beside(node: cst.BaseExpression, module: Module) -> Iterator[cst.BaseExpression]:
@@ -98,7 +102,9 @@ def _hold_copies(context: Context, known: Facts) -> None:
     for message, sites in known.messages.items():
         made = {shape.site for source in message.merged for shape in answers_in(source)}
         if made:
-            context.plan.bind(sites | made)
+            context.plan.bind(
+                message.node, message.module, sites | made, "a message that is made of an answer"
+            )
         if any(isinstance(value, DictValue) for source in message.merged for value in source.values) and made:
             text = context.source(message.node, message.module)
             detail = f"`{text}` is made of an answer, whose keys change"
@@ -126,4 +132,5 @@ def _bind_untold(context: Context, fed: dict[Site, None]) -> None:
         foreign = any(isinstance(value, External) for value in context.request(site).values("messages"))
         if foreign or are_untold(context, site):
             program = context.project.program(site.module)
-            context.plan.bind([site, *(other for other in fed if other.module in program)])
+            others = [other for other in fed if other.module in program]
+            context.plan.bind(*messages_at(context, site), [site, *others], UNTOLD)

@@ -16,8 +16,9 @@ from ..know.graph import Var
 from ..know.kinds import External, Kind, Place, Shape, Site, Value
 from ..know.modules import Module
 from .context import Context
+from .history_bonds import UNTOLD
 from .item_facts import STORES, answers_in, facts
-from .messages import are_untold
+from .messages import are_untold, messages_at
 from .read_history import is_history
 
 
@@ -27,7 +28,8 @@ def plan(context: Context) -> None:
     for site in context.sites if kept else ():
         if are_untold(context, site):
             program = context.project.program(site.module)
-            context.plan.bind([site, *(other for other in kept if other.module in program)])
+            others = [other for other in kept if other.module in program]
+            context.plan.bind(*messages_at(context, site), [site, *others], UNTOLD)
     for sites, place in facts(context).added:
         answers = {shape.site for shape in answers_in(place.var)}
         stored = next(_written_back(context, place), None) if answers else None

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from ..decide.contents import hands_on, reachable
 from ..decide.escapes import Way
 from ..know.graph import Var
@@ -24,12 +26,13 @@ _TYPES = frozenset({"text", "image_url", "file", "input_audio"})
 def plan(context: Context) -> None:
     """Hold the calls back whose contents may be such parts. To be asked when the known parts are planned."""
     known = {edit.node for edit in context.plan.edits}
+    rewritten = known | set(_around(context))
     lost: list[DictValue] = []
     for value in context.project.built.values():
         if isinstance(value, DictValue) and _is_part(value):
             if is_ever_made(context, value):
                 lost.append(value)
-            elif value.node not in known:
+            elif value.node not in rewritten:
                 _note(context, value)
     spelling = {module for module in context.project.modules if spells_parts(module)}
     for site in context.sites:
@@ -52,6 +55,13 @@ def plan(context: Context) -> None:
             made = context.source(part.node, part.module, 30)
             detail = f"what `{text}` sends {how}, and `{made}` may be there"
             context.unsafe(place.node, place.module, [site], "MR204", detail)
+
+
+def _around(context: Context) -> Iterator[cst.CSTNode]:
+    """What holds the keys that edits of parts are about: ``{"type": "text"}`` of its ``"text"``."""
+    for edit in context.plan.edits:
+        if edit.code == "MR604":
+            yield from list(edit.module.ancestors(edit.node))[:2]
 
 
 def _note(context: Context, part: DictValue) -> None:

@@ -139,9 +139,7 @@ def _origin(context: Context, site: Site) -> None:
     untold = are_untold(context, site)
     if not untold and not any(message.others or message.merged for message in messages_of(context, site)):
         return
-    item = request.written("messages")
-    node = item[0].place.node if item else site.node
-    module = item[0].place.module if item else site.module
+    node, module = messages_at(context, site)
     place = f"`{context.source(node, module)}`, which cannot be followed"
     unknown = _untold(context, site)
     why = _whence(context, unknown[0]) if unknown else place
@@ -155,6 +153,12 @@ def _origin(context: Context, site: Site) -> None:
     else:
         detail = f"messages come from {why}: texts pass as they are, pictures and tool calls would not"
         context.note(node, module, [site], "MR204", detail)
+
+
+def messages_at(context: Context, site: Site) -> tuple[cst.CSTNode, Module]:
+    """Where the messages of ``site`` are written; itself, if that is not seen."""
+    written = context.request(site).written("messages")
+    return (written[0].place.node, written[0].place.module) if written else (site.node, site.module)
 
 
 def are_untold(context: Context, site: Site) -> bool:
@@ -179,7 +183,7 @@ def _whence(context: Context, value: Value) -> str:
         case Unknown(why=why):
             return why
         case External(path=path):
-            return path if " " in path else f"`{path.partition('(')[0]}`"
+            return value.words if " " in path else f"`{path.partition('(')[0]}`"
         case Instance(type=cls):
             return f"a `{cls.name}`"
         case SeqValue(node=node, module=module):

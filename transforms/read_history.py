@@ -193,5 +193,6 @@ def _escape(context: Context, escape: Escape, sites: set[Site]) -> None:
     code = "MR207" if stored else "MR210"
     detail = f"the history (`{text}`) is {escape.way.value} {escape.to}, and its items change"
     if stored:  # what is stored in one form is loaded in it
-        context.plan.bind(sites | facts(context).loaders(context.project.program(escape.module)))
+        sharing = sites | facts(context).loaders(context.project.program(escape.module))
+        context.plan.bind(escape.node, escape.module, sharing, "messages that are stored, and read again")
     context.unsafe(escape.node, escape.module, sites, code, detail)

@@ -85,8 +85,8 @@ def kind_of(value: Value, site: Site) -> str:
             return MODEL
         case Unknown(why=why):
             return f"the format comes from {why}"
-        case External(path=path):
-            return f"the format is made by `{path.removeprefix('builtins.')}`"
+        case External():
+            return f"the format comes from {value.words}"
         case _:
             return "the shape of the format is not known"
 

@@ -114,7 +114,10 @@ def _bind_functions(context: Context, inner: Mapping[DictValue, set[Site]]) -> N
     for part, sites in inner.items():
         for value in family(part):
             if isinstance(value, DictValue) and value in context.functions:
-                context.plan.bind(sites | context.functions[value])
+                sharing = sites | context.functions[value]
+                context.plan.bind(
+                    part.node, part.module, sharing, "a function of some calls and a tool of others"
+                )
 
 
 def _drop_none(context: Context, site: Site) -> None:
@@ -206,7 +209,8 @@ def _member(
         case Unknown(why=why):
             _stranger(context, site, node, module, f"they come from {why}")
         case External(path=path):
-            _stranger(context, site, node, module, f"they come from `{path.removesuffix('()')}`")
+            made = External(path.removesuffix("()"))
+            _stranger(context, site, node, module, f"they come from {made.words}")
         case SeqValue():
             return
         case _:

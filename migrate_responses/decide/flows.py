@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..know.kinds import Site
 from ..results import Level, Verdict
-from .plan import Edit, NewImport, Plan, Reason
+from .plan import Bond, Edit, NewImport, Plan, Reason
 
 
 @dataclass(eq=False, repr=False)
@@ -22,6 +22,7 @@ class Flow:
     owners: dict[Reason, set[Site]] = field(default_factory=dict)  # the sites a reason is about
     edits: list[Edit] = field(default_factory=list)
     imports: list[NewImport] = field(default_factory=list)
+    bonds: list[Bond] = field(default_factory=list)
     skipped: tuple[str, str] | None = None  # the code and the words of what asks to leave it alone
     _causes: tuple[int, list[Reason]] = field(
         default=(0, []), init=False
@@ -85,7 +86,7 @@ def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
         if reason.level is not Level.NOTE:
             groups.join(owners)
     for bond in plan.bonds:
-        groups.join(bond)
+        groups.join(bond.sites)
     found: dict[Site, Flow] = {}
     for site in ordered:
         root = groups.find(site)
@@ -105,6 +106,9 @@ def flows(plan: Plan, sites: Iterable[Site]) -> list[Flow]:
     for needed in plan.imports:
         for root in {groups.find(site) for site in needed.sites}:
             found[root].imports.append(needed)
+    for bond in plan.bonds:
+        for root in {groups.find(site) for site in bond.sites}:
+            found[root].bonds.append(bond)
     return list(found.values())
 
 

@@ -53,6 +53,16 @@ class Reason:
         return hash((self.code, self.detail, self.node))
 
 
+@dataclass(frozen=True, repr=False)
+class Bond:
+    """Sites that move together or not at all; ``why`` says it of what stands at ``node``."""
+
+    sites: frozenset[Site]
+    why: str
+    node: cst.CSTNode
+    module: Module
+
+
 @dataclass(frozen=True)
 class NewImport:
     """``from module import name`` in ``target``, once, if the flow of ``sites`` is migrated.
@@ -77,7 +87,7 @@ class Plan:
     # Each once, in order: where everything reaches everything, the same is said a thousand times.
     reasons: dict[tuple[frozenset[Site], Reason], None] = field(default_factory=dict)
     imports: list[NewImport] = field(default_factory=list)
-    bonds: list[frozenset[Site]] = field(default_factory=list)  # sites that move together or not at all
+    bonds: list[Bond] = field(default_factory=list)
     # Test files that the rule for doubles looked at, and the calls they are about.
     test_modules: dict[Module, list[Site]] = field(default_factory=dict)
     tested: set[Site] = field(default_factory=set)
@@ -130,9 +140,9 @@ class Plan:
         """Give a reason against (or a note on) migrating the flow of ``sites``: see :class:`Reason`."""
         self.reasons[frozenset(sites), Reason(code, level, detail, node, module, step)] = None
 
-    def bind(self, sites: Iterable[Site]) -> None:
-        """Sites that hand on to each other what has another form afterwards move together, or not at all."""
-        self.bonds.append(frozenset(sites))
+    def bind(self, node: cst.CSTNode, module: Module, sites: Iterable[Site], why: str) -> None:
+        """Join sites that hand on to each other what has another form afterwards: see :class:`Bond`."""
+        self.bonds.append(Bond(frozenset(sites), why, node, module))
 
     def need(self, target: Module, module: str, name: str, sites: Iterable[Site], beside: str = "") -> None:
         """Ask for an import that the edits use."""

@@ -228,7 +228,7 @@ def describe(value: Value) -> str:
         case External(path=path) if ".parse_args()." in path:
             return f"`{path.rpartition('.')[2]}`, an option of the command line"
         case External(path=path):
-            return f"`{path}`" if len(path) < 60 else "a value from another library"
+            return value.words if len(path) < 60 else "a value from another library"
         case Instance(type=Class(name=name)):
             return f"a `{name}`"
         case _:

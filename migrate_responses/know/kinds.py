@@ -8,6 +8,7 @@ program: constants, dicts, sequences, functions, classes, instances, and whateve
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class Kind(enum.Enum):
     LOGPROBS = "log probabilities"
     LEAF = "plain value"  # ids, numbers, names: nothing depends on their shape
     OTHER = "field without equivalent"
+    STAMP = "field of the whole answer without equivalent"  # a text: no part of any message
     STREAM = "stream"
     CHUNK = "chunk"
     CHUNK_CHOICES = "choices of a chunk"
@@ -104,6 +106,8 @@ SHAPES: dict[tuple[Kind, str], Kind] = {
     (Kind.COMPLETION, "created"): Kind.LEAF,
     (Kind.COMPLETION, "service_tier"): Kind.LEAF,
     (Kind.COMPLETION, "_request_id"): Kind.LEAF,
+    (Kind.COMPLETION, "object"): Kind.STAMP,
+    (Kind.COMPLETION, "system_fingerprint"): Kind.STAMP,
     (Kind.CHOICE, "message"): Kind.MESSAGE,
     (Kind.CHOICE, "finish_reason"): Kind.FINISH,
     (Kind.CHOICE, "index"): Kind.LEAF,
@@ -217,6 +221,14 @@ class External(Value):
 
     path: str
     realm: int = 0  # the program it was imported by: what two programs store in it are two things
+
+    @property
+    def words(self) -> str:
+        """What it is called in a message: of ``json.load()[][]`` an entry of what was loaded."""
+        whole, inside, _ = self.path.removeprefix("builtins.").partition("[]")
+        if " " in whole:  # ``a computed value``
+            return re.split(r"[.(]", whole)[0]
+        return f"an entry of `{whole}`" if inside else f"`{whole}`"
 
     def step(self, suffix: str) -> External:
         """What is one ``.name``, ``[]`` or ``()`` further.

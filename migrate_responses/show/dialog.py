@@ -34,6 +34,7 @@ class Question:
     sites: tuple[SiteResult, ...]
     rules: frozenset[str]
     doubts: tuple[Diagnostic, ...]
+    notes: tuple[Diagnostic, ...]
     files: Callable[[], Sequence[FileResult]]
     joined: str = ""  # what several calls share
 
@@ -50,6 +51,7 @@ class Dialog:
     total: int
     asked: int = 0
     explained: set[str] = field(default_factory=set)
+    told: set[Diagnostic] = field(default_factory=set)  # notes: one can be about several flows
     always: set[str] = field(default_factory=set)  # the rules of the flows that were answered with ``a``
 
     def accepts(self, question: Question) -> bool:
@@ -82,10 +84,13 @@ class Dialog:
         """Whether the calls that are held back are to get their comments."""
         self.screen.line()
         self.screen.line((f"{many(len(held), 'call')} held back", "bold yellow"))
+        marked = [site for site in held if _gets_comment(site)]
+        with_one = {reason for site in marked for reason in site.reasons}
         for reason in dict.fromkeys(reason for site in held for reason in site.reasons[:1]):
-            finding(self.screen, reason)
+            finding(self.screen, reason, "" if reason in with_one else " (no comment can be written there)")
+        which = "each" if len(marked) == len(held) else f"{len(marked)} of them"
         while True:
-            match self._answer("Write a TODO comment at each, with the reason?", "ynp?"):
+            match self._answer(f"Write a TODO comment at {which}, with the reason?", "ynp?"):
                 case "y":
                     return True
                 case "n" | "q":
@@ -96,7 +101,7 @@ class Dialog:
                     self._help([("y", "yes"), ("n", "no"), ("p", "print the diff"), _HELP[-1]])
 
     def _head(self, question: Question) -> None:
-        places = ", ".join(f"{site.path}:{site.line}" for site in question.sites[:4])
+        places = ", ".join(site.whole_row for site in question.sites[:4])
         more = len(question.sites) - 4
         if more > 0:
             places = f"{places} and {more} more"
@@ -107,6 +112,10 @@ class Dialog:
             self.screen.line(f"  joined by {question.joined}", hang=4)
         for doubt in question.doubts:
             finding(self.screen, replace(doubt, next_step=""))  # that it is asked for is the next step
+        for note in question.notes:
+            if note not in self.told:
+                finding(self.screen, note)
+            self.told.add(note)
 
     def _explain(self, question: Question) -> None:
         for doubt in dict.fromkeys(doubt.code for doubt in question.doubts):
@@ -136,6 +145,11 @@ class Dialog:
     def _help(self, entries: Iterable[tuple[str, str]]) -> None:
         for letter, text in entries:
             self.screen.line(f"  {letter} - {text}", hang=6)
+
+
+def _gets_comment(site: SiteResult) -> bool:
+    """Whether ``apply`` writes a TODO at a call that is held back: see ``run.py`` and ``comments.py``."""
+    return bool(site.flow) and any(reason.code != "MR907" for reason in site.reasons)
 
 
 def _typed() -> str:

@@ -7,8 +7,9 @@ surprising one shows where its knowledge ends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from migrate_responses.results import Diagnostic, FlowPlace, Joint, Level, Role, SiteResult, Verdict
+from migrate_responses.results import Diagnostic, FlowPlace, Joint, Level, Placed, Role, SiteResult, Verdict
 from migrate_responses.rules import rule
 from migrate_responses.show.formats import Report
 from migrate_responses.show.screen import Screen
@@ -29,22 +30,46 @@ _PARTS = (
 )
 _HELD = "What holds it back"
 _JOINTS, _JOINED = 12, 6  # joints, and calls of one, that are told
+_NEAR = 5  # calls that are named to who asks about a line without any
 _ENOUGH = 40  # places of one part; what is beyond is counted
 
 
-def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
-    """Write every flow that line ``line`` of ``path`` has to do with; False if there is none."""
-    numbers = _flows_at(report, path, line)
+@dataclass(frozen=True)
+class Asked:
+    """The line that somebody asks about: of a file, or of a cell (counted from 1) of a notebook."""
+
+    path: str
+    line: int
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        return f"line {self.line} of {'' if self.cell is None else f'cell {self.cell} of '}{self.path}"
+
+    def is_in(self, one: Placed, more: int = 0) -> bool:
+        """Whether ``one``, and as many lines after it as ``more`` says, is there."""
+        if one.path != self.path or (self.cell is not None and one.cell is None):
+            return False
+        first = one.line
+        if self.cell is not None and one.cell is not None:
+            if one.cell.number != self.cell:
+                return False
+            first = one.cell.line
+        return first <= self.line <= first + more
+
+
+def explain(screen: Screen, report: Report, asked: Asked) -> bool:
+    """Write every flow that the line has to do with; False if there is none."""
+    numbers = _flows_at(report, asked)
     alone = [
         site
         for site in report.outcome.sites
-        if not site.flow and not set(site.about).issubset(numbers or [0])
-        if (site.path, site.line) == (path, line)
+        if not site.flow and asked.is_in(site)
+        if not site.about or not set(site.about).issubset(numbers)
     ]
     for at, number in enumerate(numbers):
         if at:
             screen.line()
-        _flow(screen, report, number, (path, line))
+        _flow(screen, report, number, asked)
     for at, site in enumerate(alone):
         if numbers or at:
             screen.line()
@@ -53,57 +78,53 @@ def explain(screen: Screen, report: Report, path: str, line: int) -> bool:
     return bool(numbers or alone)
 
 
-def line_of(report: Report, path: str, cell: int, line: int) -> int:
-    """The line of the file of a place in a notebook; 0 if nothing is known of it."""
-    known: list[SiteResult | FlowPlace] = list(report.outcome.sites)
-    known += [place for flow in report.outcome.flows for place in flow.places]
-    for item in known:
-        if item.path == path and item.cell is not None and (item.cell.number, item.cell.line) == (cell, line):
-            return item.line
-    return 0
-
-
-def sites_at(report: Report, path: str, line: int) -> list[SiteResult]:
-    """The calls that line ``line`` of ``path`` has to do with."""
-    numbers = set(_flows_at(report, path, line))
+def sites_at(report: Report, asked: Asked) -> list[SiteResult]:
+    """The calls that the line has to do with."""
+    numbers = set(_flows_at(report, asked))
     return [
-        site
-        for site in report.outcome.sites
-        if (site.flow in numbers if site.flow else (site.path, site.line) == (path, line))
+        site for site in report.outcome.sites if (site.flow in numbers if site.flow else asked.is_in(site))
     ]
 
 
-def nearest(report: Report, path: str, line: int) -> list[int]:
-    """The lines of the calls in ``path``, the ones closest to ``line`` first."""
-    lines = {site.line for site in report.outcome.sites if site.path == path}
-    return sorted(lines, key=lambda other: (abs(other - line), other))
+def nearest(report: Report, asked: Asked) -> list[str]:
+    """Where calls are in the file, in order: the few that are closest to the line."""
+    inside = [site for site in report.outcome.sites if site.path == asked.path]
+    inside.sort(key=lambda site: _distance(site, asked))
+    found = dict.fromkeys((site.line, site.row) for site in inside)
+    return [row for _, row in sorted(list(found)[:_NEAR])]
 
 
-def _flows_at(report: Report, path: str, line: int) -> list[int]:
+def _distance(site: SiteResult, asked: Asked) -> tuple[int, int]:
+    if asked.cell is None or site.cell is None:
+        return abs(site.line - asked.line), site.line
+    return abs(site.cell.number - asked.cell), abs(site.cell.line - asked.line)
+
+
+def _flows_at(report: Report, asked: Asked) -> list[int]:
     """The flows with a call at the line, or else with any place there."""
-    here = [site for site in report.outcome.sites if (site.path, site.line) == (path, line)]
+    here = [site for site in report.outcome.sites if asked.is_in(site)]
     calls = dict.fromkeys(number for site in here for number in (site.flow, *site.about) if number)
     if calls:
         return list(calls)
     return [
         flow.number
         for flow in report.outcome.flows
-        if any(place.path == path and place.line <= line <= place.end_line for place in flow.places)
+        if any(asked.is_in(place, place.end_line - place.line) for place in flow.places)
     ]
 
 
-def _flow(screen: Screen, report: Report, number: int, asked: tuple[str, int]) -> None:
+def _flow(screen: Screen, report: Report, number: int, asked: Asked) -> None:
     sites = [site for site in report.outcome.sites if site.flow == number]
     places = report.flows[number].places
     _calls(screen, sites, asked)
     _joints(screen, report, report.flows[number].joints)
-    told = {(site.path, site.line) for site in sites}
+    told = {site.whole_row for site in sites}
     for title, role in _PARTS:
         part = [place for place in places if place.role is role]
         if role is Role.EDIT:  # the rest has been told
-            part = [place for place in part if (place.path, place.line) not in told]
+            part = [place for place in part if place.whole_row not in told]
         _part(screen, report, title, part)
-        told.update((place.path, place.line) for place in part)
+        told.update(place.whole_row for place in part)
     _told(screen, _HELD, _distinct(reason for site in sites for reason in site.reasons))
     spoken = {(place.path, place.line, place.code) for place in places if place.role is Role.REASON}
     _told(
@@ -113,11 +134,11 @@ def _flow(screen: Screen, report: Report, number: int, asked: tuple[str, int]) -
     )
 
 
-def _calls(screen: Screen, sites: Sequence[SiteResult], asked: tuple[str, int] = ("", 0)) -> None:
+def _calls(screen: Screen, sites: Sequence[SiteResult], asked: Asked | None = None) -> None:
     for site in sites:
         words, style = _VERDICTS[site.verdict]
-        mark = "  (asked for)" if len(sites) > 1 and (site.path, site.line) == asked else ""
-        screen.line((f"{site.path}:{site.line}", "bold"), f"  {site.text}  ", (words, style), mark)
+        mark = "  (asked for)" if len(sites) > 1 and asked is not None and asked.is_in(site) else ""
+        screen.line((site.whole_row, "bold"), f"  {site.text}  ", (words, style), mark)
 
 
 def _joints(screen: Screen, report: Report, joints: Sequence[Joint]) -> None:
@@ -126,16 +147,17 @@ def _joints(screen: Screen, report: Report, joints: Sequence[Joint]) -> None:
         return
     screen.line()
     screen.line(("What joins these calls", "bold"))
-    scopes = {(site.path, site.line): site.scope for site in report.outcome.sites}
+    scopes = {site.whole_row: site.scope for site in report.outcome.sites}
     for joint in joints[:_JOINTS]:
         place = joint.place
-        text = next((text.strip() for _, text in report.excerpt(place.path, place.line, place.line)), "")
+        text = report.line_at(place).strip()
         around = f"  in {joint.scope}" if joint.scope else ""
-        screen.line(f"  {place.path}:{place.line}  ", (text, "dim"), around)
-        calls = dict.fromkeys((call.path, call.line) for call in joint.calls)
-        lines = [f"{path}:{line}{_named(scopes.get((path, line)))}" for path, line in calls]
+        screen.line(f"  {place.whole_row}  ", (text, "dim"), around)
+        calls = dict.fromkeys(call.whole_row for call in joint.calls)
+        lines = [f"{row}{_named(scopes.get(row))}" for row in calls]
         more = f" and {len(lines) - _JOINED} more" if len(lines) > _JOINED else ""
-        what = f"{rule(place.code).title} ({place.code})" if place.code else "rewritten"
+        shared = f"{rule(place.code).title} ({place.code})" if place.code else "rewritten"
+        what = joint.why or shared
         screen.line(f"    {what}: {', '.join(lines[:_JOINED])}{more}")
     if len(joints) > _JOINTS:
         screen.line(f"  and {len(joints) - _JOINTS} more")
@@ -148,18 +170,18 @@ def _named(scope: str | None) -> str:
 
 
 def _part(screen: Screen, report: Report, title: str, places: list[FlowPlace]) -> None:
-    lines = list(dict.fromkeys((place.path, place.line) for place in places))
+    lines = {place.whole_row: place for place in reversed(places)}
     if not lines:
         return
     screen.line()
     screen.line((title, "bold"))
-    shown = lines[:_ENOUGH]
-    width = max(len(f"{path}:{line}") for path, line in shown)
-    for path, line in shown:
-        text = next((text.strip() for _, text in report.excerpt(path, line, line)), "")
+    shown = [*reversed(lines.items())][:_ENOUGH]
+    width = max(len(row) for row, _ in shown)
+    for row, place in shown:
+        text = report.line_at(place).strip()
         room = screen.width - width - 5 if screen.stream.isatty() else len(text)
         cut = text if len(text) <= room else text[: max(room - 1, 1)] + "…"
-        screen.line(f"  {f'{path}:{line}':{width}}  ", (cut, "dim"))
+        screen.line(f"  {row:{width}}  ", (cut, "dim"))
     if len(lines) > len(shown):
         screen.line(f"  and {len(lines) - len(shown)} more")
 
@@ -170,8 +192,7 @@ def _told(screen: Screen, title: str, diagnostics: Iterable[Diagnostic]) -> None
         screen.line()
         screen.line((title, "bold"))
     for one in listed:
-        place = f"{one.path}:{one.line}" if one.line else one.path
-        screen.line("  ", (one.code, "bold"), f" {place}  {one.message}")
+        screen.line("  ", (one.code, "bold"), f" {one.whole_row}  {one.message}")
         if one.next_step and one.level is not Level.NOTE:
             screen.line(f"    {one.next_step}")
 

@@ -11,6 +11,7 @@ messages) cannot act in it; no key is shown. Diagnostics and the text of a site 
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from migrate_responses.config import Options
-    from migrate_responses.results import FlowResult
+    from migrate_responses.results import Cell, FlowResult, Placed
     from migrate_responses.session import Outcome
     from migrate_responses.show.since import Since
 
@@ -80,11 +81,33 @@ class Report:
         numbers = range(max(first, 1), min(last, len(lines)) + 1)
         return [(number, lines[number - 1]) for number in numbers]
 
+    def line_at(self, one: Placed) -> str:
+        """The line of code that ``one`` is in, keys masked: in a notebook that of the cell."""
+        if one.cell is not None:
+            return self._line_of_cell(one.path, one.cell)
+        return next((text for _, text in self.excerpt(one.path, one.line, one.line)), "")
+
+    def _line_of_cell(self, path: str, cell: Cell) -> str:
+        key = f"{path}:{cell.number}"
+        if key not in self._texts:
+            self._texts[key] = _masked_lines(_cell(self.sources.get(path, b""), cell.number))
+        lines = self._texts[key]
+        return lines[cell.line - 1] if cell.line <= len(lines) else ""
+
     def _lines(self, path: str) -> list[str]:
         lines = self._texts.get(path)
         if lines is None:
             lines = self._texts[path] = _masked_lines(self.sources.get(path, b""))
         return lines
+
+
+def _cell(data: bytes, number: int) -> bytes:
+    """The source of a cell of a notebook; empty if it has no such cell."""
+    try:
+        source = json.loads(data)["cells"][number - 1]["source"]
+    except (ValueError, LookupError, TypeError):
+        return b""
+    return "".join(source).encode("utf-8", "surrogatepass")
 
 
 def _masked_lines(data: bytes) -> list[str]:

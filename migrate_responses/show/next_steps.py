@@ -112,8 +112,7 @@ def _stories(typed: Typed, held: Sequence[SiteResult]) -> Iterator[tuple[str, st
     if flows:
         largest = flows.most_common(1)[0][0]
         site = next(site for site in held if site.flow == largest)
-        line = f"{site.cell.number}:{site.cell.line}" if site.cell else str(site.line)
-        place = f"{argument(site.path)}:{'cell ' if site.cell else ''}{line}"
+        place = f"{argument(site.path)}:{site.row}"
         why = "why this call stays" if flows[largest] == 1 else "why these calls stay, and what joins them"
         yield typed.with_("report", "--explain-flow", place), why
     codes = [reason.code for site in held for reason in site.reasons[:1]]

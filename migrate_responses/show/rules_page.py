@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from migrate_responses.results import Level
 from migrate_responses.rules import RULES, SECTIONS, Rule
@@ -43,15 +43,39 @@ def explain(screen: Screen, rule: Rule) -> None:
 
 def overview(screen: Screen, beginning: str = "") -> bool:
     """All rules whose codes begin so, one a line; whether there is one."""
+    return _listed(screen, [rule for rule in RULES if rule.code.startswith(beginning)])
+
+
+def search(screen: Screen, word: str) -> bool:
+    """The rules that speak of ``word``, one of that name or alone in full; whether there is any."""
+    wanted = word.strip().lower()
+    if len(wanted) < _SHORTEST:
+        return False
+    found = [rule for rule in RULES if rule.title.lower() == wanted]
+    found = found or [rule for rule in RULES if wanted in _story(rule)]
+    if len(found) == 1:
+        explain(screen, found[0])
+        return True
+    return _listed(screen, found)
+
+
+_SHORTEST = 3  # letters of a word to look for
+
+
+def _story(rule: Rule) -> str:
+    return "\n".join((rule.title, rule.explanation, rule.before, rule.after, rule.step)).lower()
+
+
+def _listed(screen: Screen, rules: Sequence[Rule]) -> bool:
     for digit, heading in SECTIONS.items():
-        chosen = [rule for rule in _section(digit) if rule.code.startswith(beginning)]
+        chosen = [rule for rule in rules if rule.code[2] == digit]
         if chosen:
             screen.line((heading, "bold"))
         for rule in chosen:
             screen.line(
                 "  ", (rule.code, _STYLES[rule.level]), f"  {rule.level.value:6}  {rule.title}", hang=17
             )
-    return any(rule.code.startswith(beginning) for rule in RULES)
+    return bool(rules)
 
 
 def page() -> str:

@@ -59,15 +59,20 @@ def sites(
     found = list(found)
     by_number = {flow.number: flow for flow in flows}
     behind: dict[Diagnostic, list[SiteResult]] = {}
+    steps: dict[Diagnostic, str] = {}
     for site in found:
         for reason in site.reasons:
-            behind.setdefault(reason, []).append(site)
+            said = replace(reason, next_step="")  # it can differ from call to call
+            behind.setdefault(said, []).append(site)
+            steps[said] = max(steps.get(said, ""), reason.next_step, key=len)
     last: list[SiteResult] = []
     for site in found:
         for reason in site.reasons:
-            held = behind.pop(reason, None)
+            said = replace(reason, next_step="")
+            held = behind.pop(said, None)
             if held is None:
                 continue
+            reason = replace(reason, next_step=steps[said])
             if reason.level is Level.UNSAFE and all(one.verdict is Verdict.MANUAL for one in held):
                 reason = replace(reason, next_step="")  # --unsafe-fixes would not be enough
             aside = "" if held == last else _together(held)
@@ -142,9 +147,11 @@ def summary(screen: Screen, result: Outcome, *, done: bool) -> None:
 def _left_out(screen: Screen, result: Outcome) -> None:
     """The files with calls that nobody is told of, as the options ask."""
     if result.excluded:
-        noun = "file" if len(result.excluded) == 1 else "files"
-        text = f"{len(result.excluded):4} {noun} with calls left out"
-        screen.line("  ", (text, "cyan"), f" by exclude: {_listed(result.excluded)}", hang=7)
+        one = len(result.excluded) == 1
+        text = f"{len(result.excluded):4} {'file' if one else 'files'} left out"
+        names = f"exclude: {_listed(result.excluded)}"
+        told = f"by {names} (name{'s' if one else ''} Chat Completions)"
+        screen.line("  ", (text, "cyan"), f" {told}", hang=7)
 
 
 def _doubles(screen: Screen, doubles: Sequence[SiteResult], result: Outcome, told: Container[str]) -> None:

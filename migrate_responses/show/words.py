@@ -50,16 +50,12 @@ def goes_with(site: SiteResult, flows: Mapping[int, FlowResult]) -> str:
 
 def spots(found: Iterable[Placed]) -> str:
     """``chat.py:17, 34; cli.py:9``: some places, file by file, the first of many."""
-    places = list(dict.fromkeys((one.path, _line(one)) for one in found))
+    places = list(dict.fromkeys((one.path, one.row) for one in found))
     by_path: dict[str, list[str]] = {}
     for path, line in places[:_MOST_SPOTS]:
         by_path.setdefault(path, []).append(line)
     told = "; ".join(f"{path}:{', '.join(lines)}" for path, lines in by_path.items())
     return f"{told} and {len(places) - _MOST_SPOTS} more" if len(places) > _MOST_SPOTS else told
-
-
-def _line(one: Placed) -> str:
-    return f"cell {one.cell.number}:{one.cell.line}" if one.cell is not None else str(one.line)
 
 
 def argument(path: str) -> str:
