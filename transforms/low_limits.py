@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from ..know.kinds import Const, External, Site, Value
+from ..know.kinds import Const, External, SeqValue, Site, Value
 from ..know.modules import Module
 from .context import Context
 
@@ -46,6 +46,57 @@ def low_elsewhere(context: Context, site: Site, values: Iterable[Value]) -> Low 
             if not low.keyword or _LIMIT.fullmatch(low.keyword) or low.keyword in read:
                 return low
     return None
+
+
+def low_computed(context: Context, node: cst.CSTNode) -> list[int]:
+    """The limit below 16, if any, that ``node`` computes from numbers that are known: ``len(LABELS) * 2``."""
+    number = _computed(context, node)
+    return [int(number)] if number is not None and 0 <= number < LEAST else []
+
+
+def _computed(context: Context, node: cst.CSTNode) -> float | None:
+    """The least number that ``node`` can be; None if not all in it is known."""
+    values = context.project.values(node)
+    numbers = [one.value for one in values if isinstance(one, Const) and isinstance(one.value, (int, float))]
+    if numbers and len(numbers) == len(values):
+        return min(numbers)
+    match node:
+        case cst.BinaryOperation(left=left, right=right):
+            one, other = _computed(context, left), _computed(context, right)
+            return _combined(node.operator, one, other) if one is not None and other is not None else None
+        case cst.Call(func=cst.Name(value="int" | "round"), args=[cst.Arg(value=number)]):
+            found = _computed(context, number)
+            return int(found) if found is not None else None
+        case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=counted)]):
+            return _length(context, counted)
+        case _:
+            return None
+
+
+def _combined(operator: cst.BaseBinaryOp, left: float, right: float) -> float | None:
+    match operator:
+        case cst.Add():
+            return left + right
+        case cst.Multiply():
+            return left * right
+        case cst.Divide() | cst.FloorDivide() if right:
+            return left / right
+        case _:
+            return None
+
+
+def _length(context: Context, node: cst.BaseExpression) -> int | None:
+    """How many elements a list has that is spelled out, and that nobody changes."""
+    lengths: list[int] = []
+    for value in context.project.values(node):
+        if not isinstance(value, SeqValue) or value.derived:
+            return None
+        if any(place.how != "literal" for place in value.places):
+            return None
+        if not isinstance(value.node, (cst.List, cst.Tuple, cst.Set)):
+            return None
+        lengths.append(len(value.node.elements))
+    return min(lengths, default=None)
 
 
 def _low(context: Context, module: Module) -> Iterator[Low]:

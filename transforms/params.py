@@ -11,11 +11,11 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Const, DictValue, External, Place, Site
+from ..know.kinds import Const, DictValue, External, Place, Site, Typed
 from .actions import Action, act, remove
 from .context import Context, Keyword, Request
 from .folding import has_effect
-from .low_limits import LEAST, low_elsewhere
+from .low_limits import LEAST, low_computed, low_elsewhere
 from .moved_limits import LIMITS
 from .parameter import UNCHANGED, Parameter, is_or
 from .response_format import takes_verbosity, writes_text
@@ -73,6 +73,9 @@ def _unknown(parameter: Parameter) -> Action:
 def _limit(parameter: Parameter) -> Action:
     known = [value.value for value in parameter.values if isinstance(value, Const)]
     low = [value for value in known if isinstance(value, int) and 0 <= value < LEAST]
+    for value in parameter.values:
+        if isinstance(value, Typed) and value.node is not None:
+            low += low_computed(parameter.context, value.node)
     detail = f"`{parameter.name}={low[0]}`: the Responses API wants at least {LEAST}" if low else ""
     if not low and not all(isinstance(value, Const) for value in parameter.values):
         found = low_elsewhere(parameter.context, parameter.request.site, parameter.values)

@@ -89,7 +89,8 @@ class Foreign(SettingsObjects):
             self.solver.add(call.result, [Typed("str")])
             self.hand_out(call)
         elif path in models.TYPED_FUNCTIONS:
-            self.solver.add(call.result, [Typed(models.TYPED_FUNCTIONS[path])])
+            kind = models.TYPED_FUNCTIONS[path]
+            self.solver.add(call.result, [Typed(kind, None if kind == "bool" else call.node)])
         elif path in models.GETENV and arguments:
             self._getenv(call)
         elif path.startswith("openai.types.") and path.endswith("Param"):  # a TypedDict

@@ -209,7 +209,7 @@ class Const(Value):
 
 @dataclass(frozen=True)
 class Typed(Value):
-    """A value of which only the (builtin) type is known; ``node`` is the f-string or sum it comes from."""
+    """A value of which only the (builtin) type is known; ``node`` is what makes it, where known."""
 
     type: str
     node: cst.CSTNode | None = field(default=None, repr=False)

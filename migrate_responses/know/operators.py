@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import libcst as cst
 
 from .graph import Var
 from .heap import Heap
 from .kinds import Alias, Class, Const, DictValue, Env, External, Place, SeqValue, Shape, Typed, Value
 from .modules import Module
+
+_MANY = 6  # numbers of one side to compute with
+_LARGE = 1_000_000
 
 
 class Operators(Heap):
@@ -36,10 +41,10 @@ class Operators(Heap):
             self.solver.add(result, [value])
         elif isinstance(value, (External, Env)):
             self.solver.add(result, [External("a computed value")])
-        elif (folded := _folded(value, node, self.vars)) is not None:
-            self.solver.add(result, [folded])
+        elif folded := _folded(value, node, self.vars):
+            self.solver.add(result, folded)
         elif isinstance(value, (Const, Typed)) and not plus:
-            self.solver.add(result, [Typed("number")])
+            self.solver.add(result, [Typed("number", node)])
         elif isinstance(value, Shape):
             self.solver.add(result, [Typed("object")])
 
@@ -63,24 +68,37 @@ def is_text(value: Value) -> bool:
     return isinstance(value, Typed) and value.type == "str"
 
 
-def _folded(value: Value, node: cst.BinaryOperation, known: dict[cst.CSTNode, Var]) -> Const | None:
-    """The constant that ``60 * 2`` is; None if a side is anything but one whole number."""
-    sides: list[int] = []
-    for side in (node.left, node.right):
-        values = list(known[side].values)
-        number = values[0].value if len(values) == 1 and isinstance(values[0], Const) else None
-        if not isinstance(number, int) or abs(number) > 1_000_000:
-            return None
-        sides.append(number)
-    left, right = sides
-    match node.operator:
+def _folded(value: Value, node: cst.BinaryOperation, known: dict[cst.CSTNode, Var]) -> list[Const]:
+    """The constants that ``60 * n`` is for what is known of ``n``; none if a side is not a few whole numbers.
+
+    A loop that computes the next number from the last would give new ones without end.
+    """
+    sides = [_whole_numbers(known[side]) for side in (node.left, node.right)]
+    if not all(sides) or not isinstance(value, Const):
+        return []
+    return [
+        Const(found, node)
+        for left, right in product(*sides)
+        if value.value in (left, right) and (found := _applied(node.operator, left, right)) is not None
+    ]
+
+
+def _whole_numbers(var: Var) -> list[int]:
+    values = list(var.values)
+    numbers = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
+    few = len(numbers) == len(values) <= _MANY and all(abs(number) <= _LARGE for number in numbers)
+    return numbers if few else []
+
+
+def _applied(operator: cst.BaseBinaryOp, left: int, right: int) -> int | None:
+    match operator:
         case cst.Add():
-            return Const(left + right, node)
+            return left + right
         case cst.Subtract():
-            return Const(left - right, node)
+            return left - right
         case cst.Multiply():
-            return Const(left * right, node)
+            return left * right
         case cst.FloorDivide() if right:
-            return Const(left // right, node)
+            return left // right
         case _:
             return None
