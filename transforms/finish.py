@@ -158,14 +158,22 @@ def _is_entry(context: Context, node: cst.BaseExpression, module: Module) -> boo
 
 
 def _is_element(node: cst.CSTNode, module: Module) -> bool:
-    """Whether the value is part of a tuple or list that is not just unpacked: it can be compared or shown."""
+    """Whether the value is part of a tuple or list that is not just unpacked into names: it can be shown."""
     element = module.parents.get(node)
     display = module.parents.get(element) if isinstance(element, cst.Element) else None
     assign = module.parents.get(display) if display is not None else None
     unpacked = isinstance(assign, cst.Assign) and all(
-        isinstance(target.target, (cst.Tuple, cst.List)) for target in assign.targets
+        isinstance(target.target, (cst.Tuple, cst.List)) and not _keeps(target.target)
+        for target in assign.targets
     )
     return display is not None and not unpacked
+
+
+def _keeps(target: cst.CSTNode) -> bool:
+    """Whether what is assigned to ``target`` gets into an object, a dict or a list."""
+    if isinstance(target, (cst.Attribute, cst.Subscript, cst.StarredElement)):
+        return True
+    return isinstance(target, (cst.Tuple, cst.List, cst.Element)) and any(map(_keeps, target.children))
 
 
 def is_simple_response(node: cst.BaseExpression) -> bool:
