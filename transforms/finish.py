@@ -98,7 +98,7 @@ def _read(
         if tools and is_forced(context, sites):
             context.unsafe(reading.whole, module, sites, "MR302", _FORCED)
         text = replace_read(spelled_out(context, sites))
-        alone = isinstance(module.parents.get(reading.whole), (cst.Assign, cst.Return, cst.DictElement))
+        alone = _is_alone(reading.whole, module)
         context.edit(reading.whole, module, sites, _laid_out(text, module) if alone else text, code)
     elif is_word(context, reading.whole, module):
         if not is_simple_response(reading.base):
@@ -206,6 +206,15 @@ def called(context: Context, sites: Iterable[Site]) -> str:
     old = any(request.passes("functions") for request in requests)
     return (
         "function_call" if old and not any(request.passes("tools") for request in requests) else "tool_calls"
+    )
+
+
+def _is_alone(node: cst.CSTNode, module: Module) -> bool:
+    """Whether a text in place of ``node`` can have lines of its own: it is the whole of something."""
+    if isinstance(module.parents.get(node), (cst.Assign, cst.Return, cst.DictElement)):
+        return True
+    return isinstance(module.parents.get(node), (cst.Arg, cst.Element)) and not any(
+        isinstance(outer, (cst.FormattedString, cst.Lambda)) for outer in module.ancestors(node)
     )
 
 
