@@ -120,7 +120,7 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
             _store(context, sites, place, action)
         case "setdefault" if isinstance(place.module.parents.get(node), cst.Expr):
             _set_default(context, sites, place, action)
-        case "dumped" if one_hides_the_other(item.holder, place):
+        case "dumped" if one_hides_the_other(_beside(context, sites, item), place):
             text = context.source(node, place.module)
             detail = f"`{text}` would find what was under another key"
             context.manual(node, place.module, sites, "MR120", detail)
@@ -132,6 +132,11 @@ def _place(context: Context, sites: Sequence[Site], item: Keyword, action: Actio
             context.manual(node, place.module, sites, "MR120", detail)
         case _:
             rename_key(context, sites, place, action.name or item.name, action.code)
+
+
+def _beside(context: Context, sites: Sequence[Site], item: Keyword) -> set[str]:
+    """The names of all arguments that come in the same dict as ``item``."""
+    return {one.name for site in sites for one in context.request(site).keywords if one.holder is item.holder}
 
 
 def _is_shared(context: Context, sites: Sequence[Site], item: Keyword) -> bool:

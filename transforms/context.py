@@ -17,6 +17,7 @@ from ..know.modules import Module
 from ..know.project import Project
 from ..results import Level
 from ..secrets import masked
+from .filtered import Filtered
 from .taken_out import held_back, taken_out
 
 
@@ -43,6 +44,7 @@ class Context:
         self.settings: Settings = plan.settings
         self.done: set[tuple[Place, str, str]] = set()  # entries of shared dicts that have been seen to
         self._requests: dict[Site, Request] = {}
+        self._filtered = Filtered(project)
         self.memo: dict[str, object] = {}  # facts that rules derive once
         self.paths: dict[cst.CSTNode, str | None] = {}  # of names and attributes; see type_spelling.path_of
         self.gone: set[cst.CSTNode] = set()  # code that a rule replaces as a whole
@@ -56,7 +58,7 @@ class Context:
         """The arguments of ``site``."""
         found = self._requests.get(site)
         if found is None:
-            found = self._requests[site] = Request(self.project, site)
+            found = self._requests[site] = Request(self.project, site, self._filtered)
         return found
 
     @cached_property
@@ -221,11 +223,13 @@ class Context:
 class Request:
     """The arguments of one site, through ``**`` dicts too."""
 
-    def __init__(self, project: Project, site: Site) -> None:
+    def __init__(self, project: Project, site: Site, filtered: Filtered) -> None:
         self._project = project
+        self._filtered = filtered
         self.site = site
         self.keywords: list[Keyword] = []
         self.dicts: list[DictValue] = []
+        self.sources: list[DictValue] = []  # dicts of which some entries are passed, by other names maybe
         self._seen: set[tuple[DictValue, frozenset[str]]] = set()
         self._named: set[tuple[DictValue, str]] = set()
         self.untracked: list[tuple[cst.CSTNode, str]] = []  # `**x` or `*x` that cannot be followed
@@ -264,6 +268,12 @@ class Request:
         if value not in self.dicts:
             self.dicts.append(value)
         kept = without | {name for name in value.places if taken_out(value, name)}
+        entries = self._filtered.entries(value)
+        if entries is not None:
+            self.sources += self._filtered.sources(value)
+            self.keywords.extend(
+                Keyword(name, place, value) for name, place in entries.items() if name not in kept
+            )
         for name, places in value.places.items():
             if name not in kept and (value, name) not in self._named:
                 self._named.add((value, name))
@@ -271,7 +281,7 @@ class Request:
         computed = [place for place in value.others if not self._is_chosen(place)]
         if computed and not isinstance(value.node, cst.Param):
             self.untracked.append((computed[0].node, "a key is computed"))
-        for merged in value.merged:
+        for merged in value.merged if entries is None else ():
             self._splat(merged, node, kept | held_back(value, merged))
 
     def _is_chosen(self, place: Place) -> bool:

@@ -1,15 +1,19 @@
 """Settings that an object is made into: the names of its fields are looked up in a table on their way.
 
-The fields keep their names, which configuration, command lines and other code may know.
+The fields keep their names, which configuration, command lines and other code may know. So do the entries of
+a dict of which only some are passed on (:mod:`.filtered`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import DictValue, Place
+from ..know.kinds import Place
 from .context import is_none
+from .filtered import terms
 from .moved_limits import LIMITS
 from .snippets import expr
 
@@ -21,20 +25,40 @@ def never_dumped(place: Place) -> bool:
     return is_none(place.var) and _leaves_out_none(place.node)
 
 
-def one_hides_the_other(holder: DictValue | None, place: Place) -> bool:
-    """Whether two fields would have one name afterwards, and the None of one may take the other's place."""
-    limits = LIMITS & holder.places.keys() if holder is not None else ()
-    return len(limits) > 1 and not _leaves_out_none(place.node)
+def one_hides_the_other(names: Container[str], place: Place) -> bool:
+    """Whether two of ``names`` would be one afterwards, and the None of one may take the other's place."""
+    return all(limit in names for limit in LIMITS) and not _leaves_out_none(place.node)
 
 
-def _leaves_out_none(call: cst.CSTNode) -> bool:
-    return isinstance(call, cst.Call) and any(
-        arg.keyword is not None
-        and arg.keyword.value == "exclude_none"
-        and isinstance(arg.value, cst.Name)
-        and arg.value.value == "True"
-        for arg in call.args
-    )
+def _leaves_out_none(node: cst.CSTNode) -> bool:
+    """``exclude_none=True``, or a test of the values."""
+    match node:
+        case cst.Call(args=args):
+            return any(
+                arg.keyword is not None
+                and arg.keyword.value == "exclude_none"
+                and isinstance(arg.value, cst.Name)
+                and arg.value.value == "True"
+                for arg in args
+            )
+        case cst.DictComp(value=cst.Name(value=value), for_in=cst.CompFor(ifs=tests)):
+            return any(_is_given(term, value) for term in terms(test.test for test in tests))
+        case _:
+            return False
+
+
+def _is_given(test: cst.BaseExpression, name: str) -> bool:
+    """``v is not None``, or ``v``."""
+    match test:
+        case cst.Name(value=found):
+            return found == name
+        case cst.Comparison(
+            left=cst.Name(value=found),
+            comparisons=[cst.ComparisonTarget(operator=cst.IsNot(), comparator=cst.Name(value="None"))],
+        ):
+            return found == name
+        case _:
+            return False
 
 
 def renamed_in_dump(old: str, new: str | None) -> Apply:
@@ -48,6 +72,10 @@ def renamed_in_dump(old: str, new: str | None) -> Apply:
             case cst.DictComp(key=cst.Call(func=cst.Attribute(value=cst.Dict() as table)) as key):
                 wider = cst.Attribute(table.with_changes(elements=[*table.elements, row]), cst.Name("get"))
                 return updated.with_changes(key=key.with_changes(func=wider))
+            case cst.DictComp(key=cst.Name() as name) if isinstance(original, cst.DictComp):
+                return updated.with_changes(
+                    key=expr("table.get(name, name)", table=cst.Dict([row]), name=name)
+                )
             case _:
                 assert isinstance(updated, cst.BaseExpression)
                 made = expr(_LOOKED_UP, dumped=updated)

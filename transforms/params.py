@@ -34,7 +34,7 @@ def plan(context: Context) -> None:
             module = request.module_of(node)
             detail = f"`{context.source(node, module)}`: {why}"
             context.manual(node, module, [site], "MR119", detail)
-        for options in request.dicts:
+        for options in (*request.dicts, *request.sources):
             if (callers := context.escapes.offers.givers(options)) is not None:
                 detail = f"`{context.source(options.node, options.module)}` takes what {callers} give it"
                 context.manual(options.node, options.module, [site], "MR119", detail)

@@ -6,7 +6,7 @@ it is written. A format whose shape is not known holds the flow back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -14,10 +14,11 @@ from ..know.kinds import Class, Const, DictValue, External, Kind, Place, Site, U
 from ..know.models import OMITTED
 from ..know.modules import Module
 from .actions import Action, act, rename_key
-from .context import Context, Keyword, constants, is_none
+from .context import Context, Keyword, constants, is_none, key_node
 from .folding import has_effect
-from .snippets import entry, expr, is_omitted, key_of, operand, spells_none
-from .splice import around, splice
+from .snippets import entry, expr, key_of, spells_none
+from .splice import splice
+from .wrapped_format import inner, wrapped
 
 NONE, TEXT, JSON, SCHEMA, MODEL = "none", "text", "json_object", "json_schema", "model"
 _SCHEMA_KEYS = frozenset({"name", "schema", "strict", "description"})
@@ -248,6 +249,8 @@ def _argument(context: Context, site: Site, item: Keyword, verbosity: cst.BaseEx
     place = item.place
     if place.how in ("contains", "delete"):
         rename_key(context, [site], place, "text", "MR105")
+    elif place.how in ("get", "read") and item.holder is not None and _is_always_wrapped(context, item):
+        context.edit(place.node, place.module, context.senders(item.holder), inner, "MR105")
     elif place.var is not None and (
         (is_none(place.var) and _is_literal_none(place)) or _is_plain_text(place)
     ):
@@ -260,49 +263,22 @@ def _argument(context: Context, site: Site, item: Keyword, verbosity: cst.BaseEx
         if omitted and node is not None and has_effect(context, node):
             detail = f"`{context.source(node, place.module)}` runs once: give what it gives a name"
             context.manual(place.node, place.module, [site], "MR105", detail)
-        act(context, site, [item], Action("MR105", "text", wrap=_wrap(none, omitted, verbosity)))
+        act(context, site, [item], Action("MR105", "text", wrap=wrapped(none, omitted, verbosity)))
+
+
+def _is_always_wrapped(context: Context, item: Keyword) -> bool:
+    """Whether whatever the dict of ``item`` has as its format is in a ``text`` afterwards, and not None."""
+    assert item.holder is not None
+    return isinstance(key_node(item.place), cst.SimpleString) and all(
+        _kinds(site, one) <= {TEXT, JSON, SCHEMA} and not _is_plain_text(one.place)
+        for site in context.senders(item.holder)
+        for one in context.request(site).written("response_format")
+    )
 
 
 def _is_literal_none(place: Place) -> bool:
     node = getattr(place.node, "value", None)
     return spells_none(node)
-
-
-def _wrap(
-    none: bool, omitted: bool, verbosity: cst.BaseExpression | None
-) -> Callable[[cst.BaseExpression], cst.BaseExpression]:
-    """``value`` inside ``{"format": value}``; a value that says nothing stays as it is."""
-
-    def wrap(value: cst.BaseExpression) -> cst.BaseExpression:
-        if _is_absent(value):
-            return value
-        if isinstance(value, cst.IfExp) and (_is_absent(value.body) or _is_absent(value.orelse)):
-            return value.with_changes(body=_arm(wrap, value.body), orelse=_arm(wrap, value.orelse))
-        if verbosity is not None:
-            return around(
-                expr('{"format": value, "verbosity": verbosity}', value=value, verbosity=verbosity), value
-            )
-        if isinstance(value, (cst.Dict, cst.IfExp)) or not (none or omitted):
-            return around(expr('{"format": value}', value=value), value)
-        if omitted:
-            return expr('{"format": value} if check else check', value=value, check=operand(value))
-        # The API wants no null here (openai.types.responses.ResponseTextConfigParam).
-        return expr('{"format": value or {"type": "text"}}', value=operand(value))
-
-    return wrap
-
-
-def _arm(
-    wrap: Callable[[cst.BaseExpression], cst.BaseExpression], value: cst.BaseExpression
-) -> cst.BaseExpression:
-    """One arm of a conditional format: plain text where it was None."""
-    if spells_none(value):
-        return expr('{"format": {"type": "text"}}')
-    return wrap(value)
-
-
-def _is_absent(node: cst.BaseExpression) -> bool:
-    return is_omitted(node) or spells_none(node)
 
 
 # -- the dicts ---------------------------------------------------------------------------

@@ -101,7 +101,8 @@ def _keys(var: Var) -> set[str]:
 def _wrappers(context: Context, site: Site) -> Iterator[Function]:
     """The functions whose arguments become those of ``site``: the one around it, and those of its ``**``."""
     definitions: dict[cst.CSTNode | None, None] = {site.module.function(site.node): None}
-    for value in context.request(site).dicts:
+    request = context.request(site)
+    for value in (*request.dicts, *request.sources):
         definitions[taker(value)] = None
     for definition in definitions:
         function = context.project.functions.get(definition) if definition is not None else None

@@ -381,7 +381,7 @@ class Place:
 
     ``node`` is the DictElement, Arg, Subscript, Element or Call that writes it; ``how`` one of
     literal, keyword, store, setdefault, append, insert, extend, get, pop, delete, contains, dumped (by a
-    Call that makes an object a dict).
+    Call that makes an object a dict, or a DictComp that takes some entries of another).
     """
 
     how: str
