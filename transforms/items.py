@@ -106,7 +106,7 @@ def _text(context: Context, message: DictValue) -> str | None:
     if var.values and all(is_text(v) and not (isinstance(v, Const) and not v.value) for v in var.values):
         return "always"
     element = entry(message.node, "content") if isinstance(message.node, cst.Dict) else None
-    return "maybe" if element is not None and is_simple(_bare_text(element.value)) else None
+    return "maybe" if element is not None and _can_be_repeated(_bare_text(element.value)) else None
 
 
 def _bare_text(value: cst.BaseExpression) -> cst.BaseExpression:
@@ -117,6 +117,22 @@ def _bare_text(value: cst.BaseExpression) -> cst.BaseExpression:
         if nothing or spells_none(other):
             return value.left
     return value
+
+
+def _can_be_repeated(node: cst.BaseExpression) -> bool:
+    """Whether ``node`` is a name, an attribute, or an entry of a dict: ``m.get("content")``."""
+    match node:
+        case (
+            cst.Subscript(value=owner, slice=[cst.SubscriptElement(slice=cst.Index(value=key))])
+            | cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="get")), args=[cst.Arg(value=key)])
+            | cst.Call(
+                func=cst.Attribute(value=owner, attr=cst.Name(value="get")),
+                args=[cst.Arg(value=key), cst.Arg(value=cst.SimpleString() | cst.Name(value="None"))],
+            )
+        ):
+            return isinstance(key, cst.SimpleString) and _can_be_repeated(owner)
+        case _:
+            return is_simple(node)
 
 
 def _may_be_none(message: DictValue) -> bool:

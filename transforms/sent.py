@@ -20,6 +20,7 @@ from ..know.kinds import (
 from ..know.modules import Module
 from ..know.operators import is_text
 from .context import WRITES, Context, constants
+from .told_roles import ruled_out
 from .uncalled import is_ever_made
 
 PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant"})
@@ -78,7 +79,8 @@ def _may_be_sent(value: DictValue) -> bool:
 
 def roles(message: DictValue) -> list[object] | None:
     """The roles a message can have, or None if they are not all known."""
-    return constants(message.fields.get("role"))
+    found = constants(message.fields.get("role"))
+    return [role for role in found if not ruled_out(message, role)] if found is not None else None
 
 
 def is_str(context: Context, node: cst.BaseExpression) -> bool:
