@@ -39,11 +39,11 @@ from .kinds import (
     Value,
 )
 from .operators import is_text
-from .streamed import Streamed
+from .own_calls import OwnCalls
 from .testing import in_tests
 
 
-class Calls(Streamed):
+class Calls(OwnCalls):
     """Call semantics."""
 
     def __init__(self) -> None:
@@ -51,6 +51,7 @@ class Calls(Streamed):
         self.sites: dict[cst.CSTNode, Site] = {}
         self.invocations: list[Invocation] = []
         self._known_flags: dict[Function, tuple[str, ...]] = {}
+        self._settled: dict[tuple[Function, Invocation], Settled] = {}
         self.callees: dict[Invocation, dict[Value, None]] = {}
         self._elsewhere: dict[Class, Var] = {}
         self.made: set[Class] = set()  # those that the program makes instances of
@@ -62,6 +63,7 @@ class Calls(Streamed):
         if callee in callees:
             return
         callees[callee] = None
+        self.is_called(callee, call)
         match callee:
             case Function():
                 self.enter_function(callee, call, None)
@@ -112,6 +114,8 @@ class Calls(Streamed):
         if call in function.callers:
             if owner is not None and function.positional:
                 self.solver.add(function.parameters[function.positional[0]], [owner])
+            self.taken_by(function, call, owner)
+            self._give(function, call, owner)
             return
         function.callers.append(call)
         names = list(function.positional)
@@ -122,17 +126,26 @@ class Calls(Streamed):
         for flag, outer in handed_on(function, flags, call, names) if flags else ():
             self.flags.join(self.sites.values(), flag, outer)
             self.without_stream()
-        if settled is not None and settled.keeps_silent:
-            self.silent.add(function.double_star)
-            self.without_stream()
-        self.bind(function, names, call)
-        result = function.yields
-        if result is not None:
-            self.solver.add(call.result, [result])
-        elif settled is not None:
-            self.solver.flow_if(function.result, call.result, settled.keep)
-        else:
-            self.solver.flow(function.result, call.result)
+        if settled is not None:
+            self._settled[function, call] = settled
+            if settled.keeps_silent:
+                self.silent.add(function.double_star)
+                self.without_stream()
+        self.bind(function, names, self.taken_by(function, call, owner))
+        self._give(function, call, owner)
+
+    def _give(self, function: Function, call: Invocation, owner: Value | None) -> None:
+        """What ``function``, a method of ``owner`` if any, gives to ``call``."""
+        settled = self._settled.get((function, call))
+        for target in (call.result, self.given_to(call, owner)):
+            if target is None:
+                continue
+            if function.yields is not None:
+                self.solver.add(target, [function.yields])
+            elif settled is not None:
+                self.solver.flow_if(function.result, target, settled.keep)
+            else:
+                self.solver.flow(function.result, target)
 
     def _flags(self, function: Function) -> tuple[str, ...]:
         if "stream" not in function.module.text and function.double_star is None:

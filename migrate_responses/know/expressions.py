@@ -26,6 +26,7 @@ from .kinds import (
     Value,
 )
 from .narrowing import narrow, under
+from .settings_objects import is_dump
 from .targets import Targets
 
 
@@ -68,6 +69,7 @@ class Expressions(Targets):
         result = Var()
         invocation = Invocation(node, self.module, arguments, result, self.function)
         self.project.invocations.append(invocation)
+        self._own_call(invocation)
         if isinstance(node.func, cst.Name) and node.func.value == "super":
             self.project.add_super(invocation)
         self.solver.watch(callee, lambda value: self.project.call(value, invocation))
@@ -76,6 +78,21 @@ class Expressions(Targets):
         if stream is not None and isinstance(stream.node, cst.Arg):
             self.project.flag_keys[node] = self.flag_key(stream.node.value)
         return self.guarded(result)
+
+    def _own_call(self, call: Invocation) -> None:
+        """``self.method(...)``, of the object that the method around it is called on."""
+        function = self.function
+        if function is None or function.owner is None or function.bound != "instance":
+            return
+        match call.node.func:
+            case cst.Attribute(value=cst.Name(value=name), attr=method) as func if function.positional[
+                :1
+            ] == [name] and not is_dump(func):
+                owners = self.load(name)
+                if owners is function.parameters[name]:
+                    self.project.own_call(call, method.value, owners)
+            case _:
+                return
 
     def _argument(self, arg: cst.Arg) -> Argument:
         keyword = arg.keyword.value if arg.keyword is not None else (arg.star or None)
@@ -278,8 +295,9 @@ class Expressions(Targets):
         return var
 
     def _await(self, node: cst.Await) -> Var:
-        var = Var()
-        self.project.awaited(self.expression(node.expression), var)
+        var, source = Var(), self.expression(node.expression)
+        self.project.awaited(source, var)
+        self.project.own_passed(source, var, self.project.awaited)
         return var
 
     def _yield(self, node: cst.Yield) -> Var:

@@ -84,6 +84,7 @@ class Names:
             return all(streams is wanted for key, wanted in guards if key in value.site.flags)
 
         self.solver.flow_if(source, target, keep)
+        self.project.own_passed(source, target, lambda one, other: self.solver.flow_if(one, other, keep))
         return target
 
     def flag_key(self, node: cst.BaseExpression) -> object | None:

@@ -55,7 +55,7 @@ class SettingsObjects(Carriers):
     def dump_method(self, call: Invocation) -> None:
         """Give what ``params.model_dump()`` or ``params._asdict()`` makes, without a method of its own."""
         func = call.node.func
-        if not isinstance(func, cst.Attribute) or func.attr.value not in _METHODS:
+        if not isinstance(func, cst.Attribute) or not is_dump(func):
             return
         bases = _METHODS[func.attr.value]
         chosen = [argument for argument in call.arguments if argument.keyword not in _LEAVING_OUT]
@@ -144,6 +144,11 @@ class SettingsObjects(Carriers):
             and (not bases or any(path in bases for path in paths))
             and inherited <= set(owners)
         )
+
+
+def is_dump(func: cst.Attribute) -> bool:
+    """Whether a method is called so that makes an object a dict."""
+    return func.attr.value in _METHODS
 
 
 def _texts(node: cst.CSTNode) -> frozenset[str] | None:
