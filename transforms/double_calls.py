@@ -8,18 +8,20 @@ or in a helper of the tests.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
 from ..know import modules as syntax
-from ..know.kinds import Const, Function
+from ..know.kinds import Const, Function, Instance
+from ..know.modules import Module
 from .double_edits import as_item, has_others, is_call, is_empty, new_name, new_string
 from .double_forms import Keywords, call_with, keywords_of
 from .double_trees import assigned_through, binding, is_read, uses
 from .snippets import expr
 
 if TYPE_CHECKING:
+    from .context import Context
     from .double_shapes import Shapes
 
 # What a call and its function are asked, and where it is now.
@@ -42,6 +44,9 @@ class Calls:
         self._context = shapes.context
         self._module = shapes.module
         self.items: set[cst.CSTNode] = set()  # expressions that make an item: calls of makers
+        self.classes: set[cst.ClassDef] = set()  # classes of the tests whose objects are items
+        self._everywhere = everywhere(shapes.context)
+        self._everywhere[self._module] = self
         self._bound: set[cst.Assign] = set()  # statements that bind a name to an item
 
     def plan(self) -> None:
@@ -266,14 +271,22 @@ class Calls:
         """Whether an expression of the tests is an item, after the edits of this class."""
         if node in self.items or is_call(keywords_of(node)):
             return True
+        values = self._context.project.values(node) if isinstance(node, cst.Call) else ()
+        if values and all(isinstance(v, Instance) and self._is_of_items(v) for v in values):
+            return True
         match node:
             case cst.Name():
                 return binding(self._module, node) in self._bound
             case cst.Call(func=cst.Name()) if depth:
                 returned = list(self._returned(node))
-                return bool(returned) and all(self.is_item(value, depth - 1) for value in returned)
+                return bool(returned) and all(calls.is_item(v, depth - 1) for calls, v in returned)
             case _:
                 return False
+
+    def _is_of_items(self, value: Instance) -> bool:
+        """Whether an object is of a class whose objects are items now."""
+        calls = self._everywhere.get(value.type.module)
+        return calls is not None and value.type.node in calls.classes
 
     def are_items(self, node: cst.BaseExpression, depth: int = _DEPTH) -> bool:
         """Whether an expression is a list of items, an empty one, or None."""
@@ -307,18 +320,19 @@ class Calls:
                 values = self._context.project.values(node)
                 return not values or any(isinstance(v, Const) and v.value is None for v in values)
 
-    def _returned(self, call: cst.Call) -> Iterator[cst.BaseExpression]:
-        """What the function of the tests that is called returns."""
+    def _returned(self, call: cst.Call) -> Iterator[tuple[Calls, cst.BaseExpression]]:
+        """What the function of the tests that is called returns, with who knows the calls there."""
         for value in self._context.project.values(call.func):
-            if not isinstance(value, Function) or value.module is not self._module:
+            calls = self._everywhere.get(value.module) if isinstance(value, Function) else None
+            if not isinstance(value, Function) or calls is None:
                 continue
             for node in syntax.walk(value.node):
                 if (
                     isinstance(node, cst.Return)
                     and node.value is not None
-                    and self._module.function(node) is value.node
+                    and value.module.function(node) is value.node
                 ):
-                    yield node.value
+                    yield calls, node.value
 
     def _given(self, name: cst.Name, depth: int) -> bool:
         """Whether all that the tests pass for the parameter ``name`` are lists of items."""
@@ -335,14 +349,20 @@ class Calls:
         position = names.index(name.value) if name.value in names else None
         for caller in known.callers:
             call = caller.node
-            if not isinstance(call, cst.Call) or call not in self._module.parents:
+            calls = self._everywhere.get(caller.module)
+            if not isinstance(call, cst.Call) or caller.inner is not None or calls is None:
                 return False
             given = _argument(call, name.value, position, known.owner is not None)
             if given is _STARRED:
                 return False
-            if given is not None and not self.are_items(given, depth):
+            if given is not None and not calls.are_items(given, depth):
                 return False
         return True
+
+
+def everywhere(context: Context) -> dict[Module, Calls]:
+    """The doubles of calls by test file."""
+    return cast(dict[Module, Calls], context.memo.setdefault("doubles of calls", {}))
 
 
 _STARRED = cst.Name("_")

@@ -11,14 +11,19 @@ import libcst as cst
 
 from ..decide.plan import Apply
 from ..know import modules as syntax
-from ..know.kinds import Const, Kind
+from ..know.kinds import Class
 from ..know.modules import Module
 from . import double_selves
 from .context import Context
-from .double_edits import DROPPED, USAGE, its_line, new_name, only, text_of
+from .double_contents import fields_of
+from .double_edits import USAGE, is_empty, its_line, new_name, text_of
 from .double_fields import (
     assigned,
     classes_of,
+    each_argument,
+    each_assigned,
+    each_field,
+    each_parameter,
     is_dataclass,
     makes_answer,
     only_argument,
@@ -27,14 +32,13 @@ from .double_fields import (
     target_of,
     text_field,
     text_parameter,
-    with_output,
 )
+from .double_forms import Keywords
 from .double_objects import Field, Objects
 from .double_shapes import Shapes
-from .snippets import spells_none
+from .tested import imported_by
 
 _FIELDS = frozenset({"choices", "usage", "id", "model", "created", "object", "service_tier"})
-_ANSWER = frozenset({"content"}) | DROPPED
 
 
 class Fakes:
@@ -45,8 +49,8 @@ class Fakes:
         self.module = module
         self.shapes = shapes
         self.known = shapes.known
-        self.consumed: set[cst.CSTNode] = set()  # expressions that are written anew
         self.objects = Objects(context, module, shapes)
+        self.consumed = self.objects.consumed
 
     def plan(self) -> None:
         steps: set[cst.ClassDef] = set()  # what stands for `beta`, which is gone
@@ -72,30 +76,17 @@ class Fakes:
 
     # -- answers -------------------------------------------------------------------------
 
-    def _content(self, choices: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
-        """The field for the text, or for what was parsed, in ``[FakeChoice(...)]``; and what it is set to."""
-        choice = self.objects.opened(only(choices) or choices)
-        if choice is None or "message" not in choice:
-            return None
-        message = self.objects.opened(choice["message"])
-        if message is None:
-            return None
-        fields = {**choice, **message}
-        del fields["message"]
-        finish = fields.pop("finish_reason", None)
-        if finish is not None and self.shapes.reads_finish:
-            return None
-        calls = fields.pop("tool_calls", None)
-        if calls is not None and not spells_none(calls):
-            return None
-        parsed = fields.pop("parsed", None)
-        if fields.keys() - _ANSWER or (parsed is None) == ("content" not in message):
-            return None
-        return ("output_text", message["content"]) if parsed is None else ("output_parsed", parsed)
+    def _content(self, choices: cst.BaseExpression) -> Keywords | None:
+        """The fields that ``[FakeChoice(...)]`` becomes."""
+        found = fields_of(self.objects, choices)
+        text = found.get("output_text") if found is not None else None
+        if found is None or text is None:
+            return found
+        if "output" not in found or is_empty(found["output"]):
+            self.shapes.tell_none(text, choices)
+        return {**found, "output_text": text_of(text, self.shapes.may_be_none(text))}
 
     def _response(self, node: cst.ClassDef, field: Field) -> None:
-        if self.shapes.reads_output:
-            return  # a fake has no items
         init = field.function
         by_parameter = (init is None and is_dataclass(node)) or (
             init is not None
@@ -109,23 +100,24 @@ class Fakes:
         if field.value is None:
             return  # declared without a value: a class of a library makes it
         content = self._content(field.value)
-        if content is None or (self.shapes.tests_choices and Kind.REFUSAL in self.shapes.kinds):
-            return
-        name, new = content
-        if name == "output_text":
-            new = text_of(new, self._may_be_none(new, init))
         line = its_line(self.module, field.node)
-        if self.shapes.tests_choices and line is field.node:
+        if content is None or (len(content) > 1 and line is field.node):
             return
         self.consumed.add(field.value)
         self.known.update(syntax.walk(field.node))
-        self._edit(field.node, assigned(name, new))
-        if self.shapes.tests_choices:
-            self._edit(line, with_output)
+        named = {inner.value for inner in syntax.walk(field.value) if isinstance(inner, cst.Name)}
+        for parameter in syntax.parameters(init.params) if init is not None else ():
+            if parameter.name.value in named:
+                self.known.add(parameter.name)
+        if len(content) == 1:
+            ((name, new),) = content.items()
+            self._edit(field.node, assigned(name, new))
+        else:
+            self._edit(line, each_assigned(content))
 
     def _made_elsewhere(self, node: cst.ClassDef, field: Field) -> None:
-        """``FakeResponse(choices=[...])``: its makers give the text instead."""
-        makers: list[tuple[cst.Arg, cst.BaseExpression]] = []
+        """``FakeResponse(choices=[...])``: its makers give the text instead, and what else there is."""
+        makers: list[tuple[cst.Arg, Keywords]] = []
         init = field.function
         name = field.value.value if isinstance(field.value, cst.Name) else "choices"
         if name != "choices" or self._is_used_elsewhere(node):
@@ -137,16 +129,19 @@ class Fakes:
                     (arg for arg in call.args if given is not None and arg.value is given.get(name)), None
                 )
                 content = self._content(arg.value) if arg is not None else None
-                if arg is None or content is None or content[0] != "output_text":
+                if arg is None or content is None or "output_text" not in content:
                     return
-                makers.append((arg, content[1]))
-        if not makers:
+                makers.append((arg, content))
+        names = list(makers[0][1]) if makers else []
+        if not names or any(list(content) != names for _, content in makers):
             return
-        for arg, written in makers:
-            text = text_of(written, self._may_be_none(written, None))
+        if len(names) > 1:
+            self._several(makers, names, field)
+            return
+        for arg, content in makers:
             self.consumed.add(arg.value)
             self.known.add(arg)
-            self._edit(arg.value, put(text))
+            self._edit(arg.value, put(content["output_text"]))
             if arg.keyword is not None:
                 self._edit(arg.keyword, new_name("output_text"))
         if isinstance(field.node, cst.AnnAssign) and init is None:
@@ -162,15 +157,26 @@ class Fakes:
                 self.known.update(syntax.walk(parameter))
                 self._edit(parameter, text_parameter)
 
-    def _may_be_none(self, content: cst.BaseExpression, init: cst.FunctionDef | None) -> bool:
-        if isinstance(content, cst.Name) and init is not None:
-            for parameter in syntax.parameters(init.params):
-                if parameter.name.value == content.value:
-                    values = self.context.project.values(parameter.name)
-                    return any(isinstance(value, Const) and value.value is None for value in values)
-        return any(
-            isinstance(value, Const) and value.value is None for value in self.context.project.values(content)
-        )
+    def _several(self, makers: list[tuple[cst.Arg, Keywords]], names: list[str], field: Field) -> None:
+        """What makes an answer gives several fields where there was one."""
+        init = field.function
+        line = its_line(self.module, field.node)
+        given = [p for p in syntax.parameters(init.params) if p.name.value == "choices"] if init else []
+        has_default = bool(given and given[0].default) if init else bool(field.value)
+        if has_default or line is field.node:
+            return  # those after it may have none
+        for arg, content in makers:
+            self.consumed.add(arg.value)
+            self.known.update(syntax.walk(arg))
+            self._edit(arg, each_argument(content))
+        self.known.update(syntax.walk(field.node))
+        if init is None:
+            self._edit(line, each_field(names))
+            return
+        self._edit(line, each_assigned({name: cst.Name(name) for name in names}))
+        for parameter in given:
+            self.known.update(syntax.walk(parameter))
+            self._edit(parameter, each_parameter(names))
 
     def _usage(self, node: cst.ClassDef, fields: dict[str, Field]) -> None:
         """A class with token counts: they have other names."""
@@ -270,11 +276,28 @@ class Fakes:
     def _is_used_elsewhere(self, node: cst.ClassDef) -> bool:
         """Whether another file names the class."""
         return any(
-            other is not self.module and name.value == node.name.value
+            other is not self.module and name.value == node.name.value and self._may_mean(other, name, node)
             for other in self.context.project.modules
             if node.name.value in other.text
             for name in other.of(cst.Name)
         )
+
+    def _may_mean(self, other: Module, name: cst.Name, node: cst.ClassDef) -> bool:
+        """Whether ``name`` in the file ``other`` may be the class ``node`` of this one."""
+        parent = other.parents.get(name)
+        match parent:
+            case cst.ClassDef(name=own) | cst.Param(name=own) if own is name:
+                return False
+            case cst.Arg(keyword=keyword) if keyword is name:
+                return False
+            case cst.ImportAlias():
+                line = other.parents.get(parent)
+                return not isinstance(line, (cst.Import, cst.ImportFrom)) or self.module in imported_by(
+                    self.context, other, line
+                )
+            case _:
+                values = self.context.project.values(parent if isinstance(parent, cst.Attribute) else name)
+                return not values or any(isinstance(v, Class) and v.node is node for v in values)
 
     def _clear(self) -> None:
         """Take away the classes that nothing needs any more."""

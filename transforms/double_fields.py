@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import libcst as cst
 
-from ..decide.plan import Apply
+from ..decide.plan import Apply, Replacement
 from ..know import modules as syntax
-from .snippets import expr
 
 
 def lines_of(block: cst.BaseSuite) -> Iterator[cst.BaseSmallStatement]:
@@ -82,19 +81,79 @@ def reassigned(name: str, change: Callable[[cst.BaseExpression], cst.BaseExpress
     return apply
 
 
-def with_output(original: cst.CSTNode, updated: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
-    """The line that sets the text, and one that sets the items, which somebody asks for: there is one."""
-    assert isinstance(updated, cst.SimpleStatementLine)
-    (small,) = updated.body
-    assert isinstance(small, cst.Assign)
-    target = small.targets[0].target
-    name = (
-        target.with_changes(attr=cst.Name("output"))
-        if isinstance(target, cst.Attribute)
-        else cst.Name("output")
-    )
-    items = cst.Assign([cst.AssignTarget(name)], expr('[{"type": "message"}]'))
-    return cst.FlattenSentinel([updated, cst.SimpleStatementLine([items])])
+def each_assigned(fields: Mapping[str, cst.BaseExpression]) -> Apply:
+    """An edit that makes the line of ``self.x = y`` one line for each of ``fields``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.SimpleStatementLine)
+        (small,) = updated.body
+        lines: list[cst.SimpleStatementLine] = []
+        for name, value in fields.items():
+            made = assigned(name, value)(small, small)
+            assert isinstance(made, cst.Assign)
+            lines.append(cst.SimpleStatementLine([made]) if lines else updated.with_changes(body=[made]))
+        return cst.FlattenSentinel(lines)
+
+    return apply
+
+
+_ANNOTATIONS = {"output_text": "str", "output": "list", "status": "str"}
+
+
+def each_field(names: Iterable[str]) -> Apply:
+    """An edit that makes the line of a dataclass's field one for each of ``names``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.SimpleStatementLine)
+        lines: list[cst.SimpleStatementLine] = []
+        for name in names:
+            annotation = cst.Annotation(cst.Name(_ANNOTATIONS.get(name, "object")))
+            made = cst.AnnAssign(cst.Name(name), annotation)
+            lines.append(cst.SimpleStatementLine([made]) if lines else updated.with_changes(body=[made]))
+        return cst.FlattenSentinel(lines)
+
+    return apply
+
+
+def each_parameter(names: Iterable[str]) -> Apply:
+    """An edit that makes a parameter one for each of ``names``."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.Param)
+        made = []
+        for name in names:
+            annotation = cst.Annotation(cst.Name(_ANNOTATIONS.get(name, "object")))
+            made.append(
+                updated.with_changes(
+                    name=cst.Name(name),
+                    annotation=annotation if updated.annotation is not None else None,
+                    comma=_COMMA,
+                )
+            )
+        made[-1] = made[-1].with_changes(comma=updated.comma)
+        return cst.FlattenSentinel(made)
+
+    return apply
+
+
+def each_argument(fields: Mapping[str, cst.BaseExpression]) -> Apply:
+    """An edit that makes an argument one for each of ``fields``, by position or by name as it was."""
+
+    def apply(original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:
+        assert isinstance(updated, cst.Arg)
+        made = [
+            updated.with_changes(
+                value=value, keyword=cst.Name(name) if updated.keyword is not None else None, comma=_COMMA
+            )
+            for name, value in fields.items()
+        ]
+        made[-1] = made[-1].with_changes(comma=updated.comma)
+        return cst.FlattenSentinel(made)
+
+    return apply
+
+
+_COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
 def put(node: cst.BaseExpression) -> Apply:

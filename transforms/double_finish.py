@@ -35,7 +35,7 @@ def is_known(shapes: Shapes, choice: Keywords, message: Keywords) -> bool:
     if finish is None:
         return True
     if not shapes.reads_finish:
-        return _does_nothing(finish)
+        return does_nothing(finish)
     reasons = _reasons(shapes.context, finish)
     return bool(reasons) and FINISH.keys() >= reasons and agree(shapes, finish, message.get("tool_calls"))
 
@@ -50,7 +50,7 @@ def _reasons(context: Context, finish: cst.BaseExpression) -> set[str]:
     return {str(value.value) if isinstance(value, Const) else "?" for value in values}
 
 
-def _does_nothing(node: cst.BaseExpression) -> bool:
+def does_nothing(node: cst.BaseExpression) -> bool:
     """Whether an expression need not be there where nobody asks what it gives."""
     return not any(
         isinstance(part, (cst.Call, cst.Await, cst.Yield, cst.NamedExpr, cst.Subscript))

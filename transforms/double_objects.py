@@ -34,6 +34,7 @@ class Objects:
         self.module = module
         self.shapes = shapes
         self.inlined: set[cst.ClassDef] = set()  # the classes whose objects were looked into
+        self.consumed: set[cst.CSTNode] = set()  # expressions that are written anew
         self._called: dict[str, list[Value]] = {}  # what is called, as written: copies are not in the graph
         for call in module.of(cst.Call):
             values = context.project.values(call.func)
@@ -70,6 +71,10 @@ class Objects:
                     continue
         return found
 
+    def does_nothing_else(self, node: cst.ClassDef, fields: dict[str, Field]) -> bool:
+        """Whether a class only holds ``fields``."""
+        return is_plain(node, {field.node for field in fields.values()})
+
     def own(self, node: cst.BaseExpression) -> cst.ClassDef | None:
         """The class of this file that ``node`` makes an instance of."""
         if isinstance(node, cst.Call):
@@ -102,7 +107,7 @@ class Objects:
             return None
         found: Keywords = {}
         fields = self.fields(own)
-        if not is_plain(own, {field.node for field in fields.values()}):
+        if not self.does_nothing_else(own, fields):
             return None
         for name, field in fields.items():
             value = field.value

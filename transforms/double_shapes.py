@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import cast
 
 import libcst as cst
 
@@ -100,8 +101,7 @@ class Shapes:
         return self._asking.issuperset(at(self.context, self.module, node))
 
     def plan(self) -> None:
-        """Find the doubles, and edit those that are understood."""
-        self.calls.plan()
+        """Edit the doubles that are understood. To be asked when the calls in all test files are planned."""
         double_names.plan(self)
         for call in self.module.of(cst.Call):
             if "choices" in keywords_of(call):
@@ -126,13 +126,19 @@ class Shapes:
 
     def put_together(self, edit: Apply, tree: cst.Call) -> cst.CSTNode:
         """What ``edit`` makes of ``tree``, whose parts stood elsewhere or are set one by one."""
-        for node in [inner for inner in syntax.walk(tree) if inner in self._parts]:
-            made = self._parts[node](node, node)
-            assert isinstance(made, cst.CSTNode)
-            tree = cst.ensure_type(tree.deep_replace(node, made), cst.Call)
+        tree = cst.ensure_type(self.with_parts(tree), cst.Call)
         found = edit(tree, tree)
         assert isinstance(found, cst.CSTNode)
         return found
+
+    def with_parts(self, tree: cst.BaseExpression) -> cst.BaseExpression:
+        """``tree`` with the edits of its parts."""
+        for node in [inner for inner in syntax.walk(tree) if inner in self._parts]:
+            made = self._parts[node](node, node)
+            found = made if node is tree else tree.deep_replace(node, cast(cst.CSTNode, made))
+            assert isinstance(found, cst.BaseExpression)
+            tree = found
+        return tree
 
     def _of_tree(self, node: cst.Call, tree: cst.Call, edit: Apply) -> Apply:
         """The edit of ``tree``, ``node`` with its parts written out, with what else changes in ``node``."""

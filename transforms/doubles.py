@@ -14,9 +14,8 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import External, Site
 from ..know.modules import Module
-from . import double_shapes
+from . import double_call_classes, double_shapes
 from .context import Context
-from .double_calls import Calls
 from .double_classes import Fakes
 from .double_clients import Clients
 from .double_dynamic import dark
@@ -45,6 +44,8 @@ def plan(context: Context) -> None:
             context.plan.tested.update(sites)
             tests.append(_Test(context, module, sites))
     for test in tests:
+        test.plan_calls()
+    for test in tests:
         test.plan_doubles()
     for test in tests:
         test.plan_requests([other.replacements for other in tests if other is not test])
@@ -59,8 +60,14 @@ class _Test:
         self.module = module
         self.sites = sites
         self.known: set[cst.CSTNode] = set()  # mentions of the old API that are understood
+        self.shapes = double_shapes.Shapes(context, module, sites)
+        self.fakes = Fakes(context, module, self.shapes)
         self.replacements: Replacements
-        self.calls: Calls
+
+    def plan_calls(self) -> None:
+        """What stands for tool calls."""
+        self.shapes.calls.plan()
+        double_call_classes.plan(self.fakes.objects)
 
     def plan_doubles(self) -> None:
         """What stands for clients and answers."""
@@ -71,11 +78,9 @@ class _Test:
             for node in syntax.walk(site.node)
         }
         self.known |= own
-        shapes = double_shapes.Shapes(self.context, self.module, self.sites)
-        shapes.plan()
-        self.calls = shapes.calls
-        Fakes(self.context, self.module, shapes).plan()
-        self.known |= shapes.known
+        self.shapes.plan()
+        self.fakes.plan()
+        self.known |= self.shapes.known
         clients = Clients(self.context, self.module, self.known)
         clients.plan()
         for node in self.module.of(cst.Attribute, cst.SimpleString, cst.Name):
@@ -98,7 +103,7 @@ class _Test:
         """What the tests ask of requests, also those of doubles in ``others``; and what is left."""
         replacements = self.replacements
         replacements.share(others)
-        Requests(self.context, self.module, self.sites, self.known, replacements, self.calls).plan()
+        Requests(self.context, self.module, self.sites, self.known, replacements, self.shapes.calls).plan()
         self._parameters(replacements)
         for whole in replacements.unclear():
             self._hold(whole, f"`{self.context.source(whole, self.module)}` is a whole request")
