@@ -14,7 +14,7 @@ from ..decide.plan import Apply
 from ..know import modules as syntax
 from ..know.kinds import External, Site
 from ..know.modules import Module
-from . import double_call_classes, double_shapes
+from . import double_call_classes, double_others, double_shapes
 from .context import Context
 from .double_classes import Fakes
 from .double_clients import Clients
@@ -49,6 +49,7 @@ def plan(context: Context) -> None:
         test.plan_doubles()
     for test in tests:
         test.plan_requests([other.replacements for other in tests if other is not test])
+    double_others.plan(context)
 
 
 # -- one test file -----------------------------------------------------------------------

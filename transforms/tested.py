@@ -132,6 +132,19 @@ def _names_from(context: Context, module: Module, unit: cst.CSTNode) -> set[str]
     return found | reach.from_(users_of_it) if users_of_it else found
 
 
+def users_of(context: Context, module: Module, unit: cst.CSTNode) -> list[tuple[cst.CSTNode, Module]]:
+    """The statements of test files from which a way leads to what ``unit``, one of ``module``, defines."""
+    own = {unit.name.value} if isinstance(unit, (cst.FunctionDef, cst.ClassDef)) else syntax.bound_in([unit])
+    reach = _reach(context, module)
+    return [
+        (found, user)
+        for user in (module, *_users(context, module))
+        for found in (
+            reach.leading_to(own, (one for one in user.tree.body if one is not unit)) if own else ()
+        )
+    ]
+
+
 def _users(context: Context, module: Module) -> list[Module]:
     """The test files that build on ``module``."""
     known = context.memo.get("test users")
