@@ -1,7 +1,8 @@
-"""``finish_reason``: tests become questions to the Response (MR311), a bare read is unsafe (MR302).
+"""``finish_reason``: tests become questions to the Response (MR311).
 
 The value's new representation is the Response itself, so ``reason = resp.choices[0].finish_reason`` is
-``reason = resp`` and ``reason == "length"`` asks it. Where the string itself is wanted it is spelled out.
+``reason = resp`` and ``reason == "length"`` asks it. Where the string itself is wanted, it is spelled out
+wherever it is read; that is unsafe where a function is forced, as the old word was ``stop`` then (MR302).
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from ..know.kinds import Bound, Class, Const, External, Function, Kind, Shape, S
 from ..know.modules import Module, walk
 from .context import Context
 from .finish_wanted import wanted_by
-from .finish_words import is_word, spell
+from .finish_words import is_told_once, is_word, spell
 from .folding import is_lost
 from .listing import indent_within
 from .maybe_none import is_not_given
 from .none_kept import is_kept_by_object
 from .only_kind import only_kind
-from .reading import builtin, read_of, replace_read, same, truth_tested
+from .reading import read_of, replace_read, same, truth_tested
 from .snippets import expr, in_lines, terms_in_lines
 
 _WIDTH = 100  # of a line with a test in it that is written here
@@ -44,30 +45,15 @@ def plan(context: Context) -> None:
         for node, module, shapes in context.shaped
         if isinstance(node, cst.BaseExpression) and any(shape.kind is Kind.FINISH for shape in shapes)
     ]
-    bare: dict[Site, cst.CSTNode] = {}
-    for node, module, shapes in nodes:
-        entry = _is_entry(context, node, module)
-        passes = is_test(context, node, module) or is_carrier(context, node, module)
-        passes = passes or is_word(context, node, module)
-        if (not passes or entry is False) and not entry:
-            for shape in shapes:
-                bare.setdefault(shape.site, node)
-    mixed = {
-        shape.site for node, module, shapes in nodes for shape in shapes if _stays_text(context, node, module)
+    texts = {
+        shape.site for node, module, shapes in nodes for shape in shapes if _is_text(context, node, module)
     }
+    asked: set[cst.CSTNode] = set()  # tests of what is read there: nobody else gets it
     for receiver, module, shapes in context.shaped:
-        _read(context, receiver, module, shapes, bare, mixed)
+        _read(context, receiver, module, shapes, texts, asked)
     for node, module, shapes in nodes:
         sites = {shape.site for shape in shapes}
-        if any(site in mixed and site not in bare for site in sites):
-            continue  # the name also holds a string or None, or an object keeps it: it stays a string
-        if any(site in bare for site in sites):
-            for site in filter(sites.__contains__, context.sites):
-                place = bare.get(site, node)
-                context.unsafe(
-                    place, module, sites, "MR302", f"`{context.source(place, module)}` is used as text"
-                )
-        else:
+        if node in asked or not sites & texts:
             _test(context, node, module, sites)
 
 
@@ -76,8 +62,8 @@ def _read(
     node: cst.CSTNode,
     module: Module,
     shapes: list[Shape],
-    bare: dict[Site, cst.CSTNode],
-    mixed: set[Site],
+    texts: set[Site],
+    asked: set[cst.CSTNode],
 ) -> None:
     if not isinstance(node, cst.BaseExpression) or not any(shape.kind is Kind.CHOICE for shape in shapes):
         return
@@ -87,44 +73,49 @@ def _read(
     if only_kind(context, node, module, shapes) is None:
         return
     sites = {shape.site for shape in shapes}
-    if any(site in bare or site in mixed for site in sites):
-        code = "MR302" if any(site in bare for site in sites) else "MR311"
-        if not is_simple_response(reading.base):
-            context.manual(
-                reading.whole, module, sites, "MR302", f"give `{context.source(node, module)}` a name first"
-            )
-            return
-        tools = any(context.request(site).passes_tools for site in sites)
-        if tools and is_forced(context, sites):
-            context.unsafe(reading.whole, module, sites, "MR302", _FORCED)
-        text = replace_read(spelled_out(context, sites))
-        alone = _is_alone(reading.whole, module)
-        context.edit(reading.whole, module, sites, _laid_out(text, module) if alone else text, code)
-    elif is_word(context, reading.whole, module):
-        if not is_simple_response(reading.base):
-            detail = f"give `{context.source(node, module)}` a name first"
-            context.manual(reading.whole, module, sites, "MR302", detail)
-            return
-        spell(context, reading.whole, module, sites, spelled_out(context, sites))
-        if any(context.request(site).passes_tools for site in sites) and is_forced(context, sites):
-            context.unsafe(reading.whole, module, sites, "MR302", _FORCED)
-    else:
+    word = is_word(context, reading.whole, module)
+    kept = bool(sites & texts)
+    if (
+        kept
+        and not word
+        and is_test(context, reading.whole, module)
+        and not _is_mixed(context, reading.whole)
+    ):
+        asked.add(reading.whole)
+        kept = False
+    if not kept and not word:
         context.edit(reading.whole, module, sites, replace_read(same), "MR311")
+    elif not is_simple_response(reading.base):
+        detail = f"give `{context.source(node, module)}` a name first"
+        context.manual(reading.whole, module, sites, "MR302", detail)
+    else:
+        _spell(context, reading.whole, module, sites)
+
+
+def _spell(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
+    """Write the old string where it is read, in several lines or in a line above where that reads better."""
+    if any(context.request(site).passes_tools for site in sites) and is_forced(context, sites):
+        context.unsafe(node, module, sites, "MR302", _FORCED)
+    if is_word(context, node, module) or is_told_once(context, node, module):
+        spell(context, node, module, sites, spelled_out(context, sites))
+        return
+    text = replace_read(spelled_out(context, sites))
+    alone = _is_alone(node, module)
+    context.edit(node, module, sites, _laid_out(text, module) if alone else text, "MR311")
 
 
 _FORCED = "with a forced function the old answer said `stop`"
 
 
-def _stays_text(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+def _is_text(context: Context, node: cst.BaseExpression, module: Module) -> bool:
     """Whether the value at ``node`` has to be a string wherever it came from."""
     if is_word(context, node, module):
         return isinstance(node, cst.Name)  # a read is spelled out where it is
-    return bool(
-        _is_mixed(context, node)
-        or is_kept_by_object(context, node, module)
-        or _is_element(node, module)
-        or _is_entry(context, node, module)
-    )
+    if _is_mixed(context, node) or is_kept_by_object(context, node, module):
+        return True
+    if _is_element(node, module) or _is_entry(node, module):
+        return True
+    return not is_test(context, node, module) and not is_carrier(context, node, module)
 
 
 def _is_mixed(context: Context, node: cst.BaseExpression) -> bool:
@@ -142,19 +133,15 @@ def _is_mixed(context: Context, node: cst.BaseExpression) -> bool:
 _OTHERS = frozenset({Kind.CONTENT, Kind.LEAF, Kind.REFUSAL, Kind.ROLE})
 
 
-def _is_entry(context: Context, node: cst.BaseExpression, module: Module) -> bool | None:
-    """Whether all who read the dict that the value is put into are known; None if it is put into none."""
-    match entry := module.parents.get(node):
-        case cst.DictElement(value=value):
-            put = value is node
+def _is_entry(node: cst.CSTNode, module: Module) -> bool:
+    """``result["finish"] = reason``: who reads the dict may want any of its entries."""
+    match module.parents.get(node):
         case cst.Assign(targets=targets):
-            put = any(isinstance(target.target, cst.Subscript) for target in targets)
-        case cst.Arg(keyword=cst.Name()):
-            call = module.parents.get(entry)
-            put = isinstance(call, cst.Call) and builtin(context, call) == "dict"
+            return any(isinstance(target.target, cst.Subscript) for target in targets)
+        case cst.AnnAssign(target=target):
+            return isinstance(target, cst.Subscript)
         case _:
-            return None
-    return not any(context.escapes.of(shape) for shape in _shapes(context, node)) if put else None
+            return False
 
 
 def _is_element(node: cst.CSTNode, module: Module) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..decide.plan import Replacement
-from ..know.kinds import Class, DictValue, External, Site, Value
+from ..know.kinds import Class, DictValue, External, Kind, Site, Value
 from ..know.modules import Module, walk
 from .context import Context
 from .reading import base_of, is_stored_to, replace_read
@@ -83,6 +83,41 @@ def _is_error(context: Context, callee: Value, as_text: bool) -> bool:
             return as_text or plain
         case _:
             return False
+
+
+def is_told_once(context: Context, node: cst.BaseExpression, module: Module) -> bool:
+    """``print(f"ended by {choice.finish_reason}")``: a line above can spell out the word for the f-string.
+
+    Nothing that the statement does before may give another meaning to the name of the answer.
+    """
+    line = module.statement(node)
+    if line is None or not any(
+        isinstance(up, cst.BaseFormattedStringContent) for up in module.ancestors(node)
+    ):
+        return False
+    owner = base_of(node)
+    while isinstance(owner, cst.Subscript) or (
+        isinstance(owner, cst.Attribute) and owner.attr.value == "choices"
+    ):
+        owner = owner.value
+    return (
+        isinstance(owner, cst.Name)
+        and not any(
+            isinstance(inner, cst.NamedExpr) or (inner is not node and _is_reason(context, inner))
+            for inner in walk(line)
+        )
+        and not any(
+            isinstance(inner, (cst.Global, cst.Nonlocal))
+            and any(item.name.value == owner.value for item in inner.names)
+            for inner in walk(module.tree)
+        )
+    )
+
+
+def _is_reason(context: Context, node: cst.CSTNode) -> bool:
+    return not isinstance(node, cst.Name) and any(
+        shape.kind is Kind.FINISH for shape in context.project.shapes(node)
+    )
 
 
 def spell(

@@ -20,13 +20,13 @@ ANSWERS: tuple[Rule, ...] = (
     ),
     Rule(
         "MR302",
-        "finish_reason kept as a value",
+        "finish_reason of a forced call, or of an answer without a name",
         UNSAFE,
-        "`finish_reason` is logged, stored or returned as it is. Responses has no such word; on"
-        " request it is spelled out from `incomplete_details` and the calls in `output`, which"
-        " cannot tell each of the old words (`stop` after a forced call).",
-        "log.info(answer.choices[0].finish_reason)",
-        'log.info("length" if answer.incomplete_details is not None else "stop")',
+        "`finish_reason` is spelled out from `incomplete_details` and the calls in `output` where its text"
+        " is wanted. That needs a name for the answer; and where `tool_choice` forces a function, the old"
+        " word was `stop` and not `tool_calls`.",
+        "log.info(ask().choices[0].finish_reason)",
+        'answer = ask()\nlog.info("length" if answer.incomplete_details is not None else "stop")',
         RESPONSE,
         step="check who reads it, then use --unsafe-fixes",
     ),
@@ -126,10 +126,11 @@ ANSWERS: tuple[Rule, ...] = (
     ),
     Rule(
         "MR311",
-        "Tests of finish_reason",
+        "finish_reason",
         SAFE,
         "A comparison of `finish_reason` becomes the test of `status`, `incomplete_details` or the"
-        " output items that means the same.",
+        " output items that means the same; where its text is wanted (logged, kept, returned), the old word"
+        " is spelled out from them.",
         'if answer.choices[0].finish_reason == "length":\n    more()',
         'if answer.incomplete_details and answer.incomplete_details.reason == "max_output_tokens":\n'
         "    more()",
