@@ -16,6 +16,7 @@ from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
 from .context import Context
 from .handed import sites_kept, sites_made
+from .left_over import left_over
 from .snippets import key_text
 from .tested import is_of_tests, is_test
 
@@ -27,7 +28,13 @@ def plan(context: Context) -> None:
     """Hold back the flows of a program that reads such a field of something unknown."""
     for module, sites in _programs(context).items():
         for node in module.of(cst.Attribute, cst.Subscript, cst.Call):
-            for site in _with_such(context, node, _suspects(context, node, module, sites)):
+            suspects = _with_such(context, node, _suspects(context, node, module, sites))
+            unused = left_over(context, node, module) if suspects else None
+            if unused is not None:
+                detail = f"`{unused.name}` is called by nobody and reads the old form"
+                context.note(unused.node, module, suspects, "MR315", detail)
+                continue
+            for site in suspects:
                 text = context.source(node, module)
                 detail = f"`{text}` may read an answer; where its value comes from is not known"
                 context.unsafe(node, module, [site], "MR309", detail)  # one says nothing about another

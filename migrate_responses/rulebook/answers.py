@@ -164,4 +164,14 @@ ANSWERS: tuple[Rule, ...] = (
         "print(answer)",
         PROJECT,
     ),
+    Rule(
+        "MR315",
+        "Unused helper",
+        NOTE,
+        "A function that nobody in the program calls or names reads its parameter as an old answer. It gets"
+        " none of those that are migrated, so it stays as it is. Remove it, or rewrite it before you use it.",
+        "def text(answer):\n    return answer.choices[0].message.content",
+        "def text(answer):\n    return answer.choices[0].message.content",
+        PROJECT,
+    ),
 )
