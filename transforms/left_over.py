@@ -2,7 +2,7 @@
 
 ``def text(r): return r.choices[0].message.content`` in a module of helpers may be left from something else. A
 function of a package is anybody's to call, and one that a name, a text or a module handed on may lead to is
-somebody's.
+somebody's. ``__add__`` is called by operators: these are all known where an answer is on one side.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ import libcst as cst
 from ..decide.contents import hands_on
 from ..know.kinds import Bound, Class, Function, ModuleValue, Value
 from ..know.modules import Module, walk
+from ..know.operators import METHODS
 from .context import Context
 from .tested import is_test
+
+OPERATORS = frozenset(f"__{prefix}{name}__" for name in METHODS.values() for prefix in ("", "r", "i"))
 
 
 def left_over(context: Context, node: cst.CSTNode, module: Module) -> Function | None:
@@ -31,11 +34,14 @@ def _is_left_over(context: Context, function: Function, module: Module) -> bool:
     node = function.node
     if not isinstance(node, cst.FunctionDef) or node.decorators or function.callers or function.escaped:
         return False
-    if function.owner is not None or module.function(node) is not None:
-        return False  # of an object, that may be anywhere; made by a function, that gives it away
     if module.is_notebook or module.is_snippet or is_test(module):
         return False
-    if function.name.startswith("__") or context.escapes.offers.callers(function) is not None:
+    operator = function.name.startswith("__")
+    if operator and (function.name not in OPERATORS or function in context.project.operated):
+        return False
+    if not operator and (function.owner is not None or module.function(node) is not None):
+        return False  # of an object, that may be anywhere; made by a function, that gives it away
+    if context.escapes.offers.callers(function) is not None:
         return False
     return function not in _in_use(context) and not _may_be_meant(context, function)
 

@@ -91,6 +91,8 @@ class Foreign(SettingsObjects):
         elif path in models.TYPED_FUNCTIONS:
             kind = models.TYPED_FUNCTIONS[path]
             self.solver.add(call.result, [Typed(kind, None if kind == "bool" else call.node)])
+            if path == "builtins.sum" and arguments:
+                self.sum_up(call)
         elif path in models.GETENV and arguments:
             self._getenv(call)
         elif path.startswith("openai.types.") and path.endswith("Param"):  # a TypedDict

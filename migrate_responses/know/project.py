@@ -213,7 +213,8 @@ class Project(Definitions):
         for name, var in function.parameters.items():
             if var in self._seeded or (_is_method(function) and name == function.positional[0]):
                 continue
-            if var.values and function.callers and not function.escaped and not _is_mocked(var):
+            called = function.callers or function in self.operated
+            if var.values and called and not function.escaped and not _is_mocked(var):
                 continue
             if self._fixtures is not None and var in self._fixtures.filled and var.values:
                 continue
@@ -250,7 +251,7 @@ class Project(Definitions):
         )
         if seeds:
             return [] if known else seeds
-        if function.escaped or not (known or function.callers):
+        if function.escaped or not (known or function.callers or function in self.operated):
             if param.name.value.endswith("mocker") and in_tests(function.module):
                 return [External("pytest_mock.MockerFixture()")]
             return [Unknown(f"parameter `{param.name.value}`", param)]
