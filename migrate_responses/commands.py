@@ -14,6 +14,7 @@ from migrate_responses.results import Diagnostic, Verdict
 from migrate_responses.session import Outcome, Run, migrate_project, outcome
 from migrate_responses.show import summary
 from migrate_responses.show.screen import Screen
+from migrate_responses.show.stale import stale
 from migrate_responses.show.words import HELD
 
 _NO_GIT = "There is no git work tree here to undo it with: keep a copy before you apply it."
@@ -103,13 +104,9 @@ def check(request: Request, allow_todo: bool) -> int:
     """List what remains; findings if there is any."""
     result = outcome(run(request))
     counted = {Verdict.MIGRATED} if allow_todo else {Verdict.MIGRATED, *HELD}
-    changed = {file.path for file in result.changed}
-    remaining = [
-        site
-        for site in result.sites
-        if site.verdict in counted or (site.verdict in HELD and site.path in changed)
-    ]
-    summary.sites(request.out(), remaining, result.flows, changed if allow_todo else ())
+    untold = stale(result.sites, result.changed) if allow_todo else set()
+    remaining = [site for site in result.sites if site.verdict in counted or site in untold]
+    summary.sites(request.out(), remaining, result.flows, untold)
     tell(request, request.err(), result, done=False, listed=True)
     if remaining:
         _next(request, request.err(), result, "check")

@@ -45,9 +45,10 @@ def _where(reason: Reason, about: Site, module: Module) -> str:
     return ""
 
 
-def is_out_of_reach(flow: Flow) -> bool:
+def is_out_of_reach(flow: Flow, unsafe_fixes: bool) -> bool:
     """Whether only the paths that were named hold the flow back, which is no matter for a comment."""
-    return all(reason.code == "MR907" for reason in flow.reasons if reason.level is not Level.NOTE)
+    accepted = (Level.NOTE, Level.UNSAFE) if unsafe_fixes else (Level.NOTE,)
+    return all(reason.code == "MR907" for reason in flow.reasons if reason.level not in accepted)
 
 
 def _call(other: Site, site: Site, module: Module) -> str:

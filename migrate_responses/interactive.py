@@ -14,7 +14,7 @@ from migrate_responses.session import Run, settings_for, shown, shown_diagnostic
 from migrate_responses.show.dialog import Dialog, Question, QuitError
 from migrate_responses.show.screen import Screen
 from migrate_responses.show.summary import many
-from migrate_responses.show.words import HELD
+from migrate_responses.show.words import HELD, shared
 from migrate_responses.write import write
 
 
@@ -108,16 +108,11 @@ def _question(asked: Asked, offer: Offer) -> Question:
     notes = tuple(shown_diagnostic(asked.run.project, note) for note in offer.notes)
     files: Callable[[], Sequence[FileResult]] = lambda: asked.files([offer.flow])  # noqa: E731
     joined = next((flow.joints for flow in asked.run.results.flows if flow.number == offer.flow), ())
-    places = [(shown(asked.run.project, joint.place.path), joint.scope, joint.place.line) for joint in joined]
-    return Question(asked.sites(offer.flow), offer.rules, doubts, notes, files, _joined_by(places))
-
-
-def _joined_by(places: Sequence[tuple[str, str, int]]) -> str:
-    """What the calls of a flow share, the first of it; empty if it has only one."""
-    told = dict.fromkeys(
-        f"`{scope}` in {path}" if scope else f"{path}:{line}" for path, scope, line in places
-    )
-    return ", ".join(list(told)[:_MOST_JOINTS])
+    told = [
+        f"{shown(asked.run.project, joint.place.path)}:{joint.place.row}: {shared(joint)}"
+        for joint in joined[:_MOST_JOINTS]
+    ]
+    return Question(asked.sites(offer.flow), offer.rules, doubts, notes, files, tuple(told))
 
 
 _MOST_JOINTS = 2

@@ -13,7 +13,7 @@ from .know.kinds import Site
 from .places import Places
 from .results import Diagnostic, Level, SiteResult, Verdict
 from .secrets import masked
-from .suppress import left_out, suppressed
+from .suppress import is_unheard, left_out, suppressed
 from .traces import scope_of
 
 
@@ -33,7 +33,10 @@ class Inventory:
         known = self._diagnostics.get(flow)
         if known is None:
             helps = self.verdict(flow) is not Verdict.MANUAL
-            known = _distinct(self._places.diagnostic(reason, helps) for reason in flow.causes)
+            causes = flow.causes
+            if self._settings.unsafe_fixes and not helps:  # what is accepted holds nothing back
+                causes = [reason for reason in causes if reason.level is not Level.UNSAFE]
+            known = _distinct(self._places.diagnostic(reason, helps) for reason in causes)
             self._diagnostics[flow] = known
         return known
 
@@ -49,7 +52,7 @@ class Inventory:
     def told(self, flow: Flow) -> Iterator[Diagnostic]:
         """What to know of ``flow`` if it moves, and holds nothing back."""
         for reason in flow.reasons:
-            if reason.level is Level.NOTE:
+            if reason.level is Level.NOTE and not is_unheard(reason.code, reason.module.path, self._settings):
                 yield self._places.diagnostic(reason)
 
     def site(self, site: Site, flow: Flow) -> SiteResult:

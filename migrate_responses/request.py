@@ -18,7 +18,7 @@ from migrate_responses.config import ConfigError, Options, load, merge
 from migrate_responses.find.project import Project
 from migrate_responses.find.roots import nearest_pyproject
 from migrate_responses.output import Fault
-from migrate_responses.results import Verdict
+from migrate_responses.results import Level, Verdict
 from migrate_responses.session import Migrate, Outcome, Run, migrate_paths, migrate_project
 from migrate_responses.show import summary
 from migrate_responses.show.screen import Screen
@@ -159,7 +159,8 @@ def tell(request: Request, screen: Screen, result: Outcome, *, done: bool, liste
         held = (site for site in result.sites if site.verdict is not Verdict.MIGRATED)
         summary.sites(screen, held, result.flows)
     for note in result.notes:
-        if request.verbose or note.code == "MR912":  # a comment that does not do what its author believes
+        # A comment that does not do what its author believes; what a person has to look at now.
+        if request.verbose or note.code == "MR912" or (done and note.level is Level.UNSAFE):
             summary.finding(screen, note)
     summary.summary(screen, result, done=done)
 

@@ -216,8 +216,9 @@ class Inspection:
         codes = {edit.code for edit in flow.edits} | {
             reason.code for reason in flow.reasons if reason.level is not Level.NOTE
         }
-        for site in flow.sites:
-            told = suppressed(site.node, site.module, codes)
+        changed = {edit.module.statement(edit.node): edit.module for edit in flow.edits}
+        for node, module in [*((site.node, site.module) for site in flow.sites), *changed.items()]:
+            told = suppressed(node, module, codes)
             if told is not None:
                 return told
         why = left_out(codes, [site.module.path for site in flow.sites], self._settings)
@@ -276,7 +277,9 @@ class Inspection:
             verdict = self.inventory.verdict(flow)
             if verdict is Verdict.MIGRATED:
                 migrated.update(flow.sites)
-            elif verdict in (Verdict.MANUAL, Verdict.UNSAFE) and not is_out_of_reach(flow):
+            elif verdict in (Verdict.MANUAL, Verdict.UNSAFE) and not is_out_of_reach(
+                flow, self._settings.unsafe_fixes
+            ):
                 for site in flow.sites:
                     for node, module in self._spelled(site):
                         statement = module.statement(node)

@@ -41,6 +41,11 @@ def left_out(codes: Iterable[str], paths: Iterable[str], settings: Settings) -> 
     return None
 
 
+def is_unheard(code: str, path: str, settings: Settings) -> bool:
+    """Whether the options leave out the note ``code`` on the file ``path``: nobody is told of it."""
+    return code.startswith((*settings.ignore, *dict(settings.file_ignores).get(path, ())))
+
+
 def suppressed(node: cst.CSTNode, module: Module, codes: Iterable[str]) -> tuple[str, str] | None:
     """What a comment says for leaving alone the statement of ``node``, which needs ``codes``, or its file.
 

@@ -100,6 +100,11 @@ def test_held_back_then_accepted(tmp_path: Path) -> None:
     assert "# TODO(migrate-responses): MR112" in (tmp_path / "app.py").read_text(encoding="utf-8")
     run("check", "--allow-todo", cwd=tmp_path)
     run("check", cwd=tmp_path, status=1)
+    with (tmp_path / "app.py").open("a", encoding="utf-8") as file:  # a call that is ready changes no other
+        file.write(BEFORE)
+    told = run("check", "--allow-todo", cwd=tmp_path, status=1).stdout
+    assert "can be migrated" in told
+    assert "MR112" not in told
 
 
 def test_a_bad_file_beside_good_ones(tmp_path: Path) -> None:

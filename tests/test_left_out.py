@@ -48,6 +48,8 @@ MEANT = ("skipped", ["MR912"])
         (f"{PLAIN}  # responses of a server", READY),
         (f"def ask():  # migrate-responses: skip\n    return {PLAIN}", LEFT),
         (f"# migrate-responses: skip\nif True:\n    print({PLAIN})", LEFT),
+        (f"r = {PLAIN}\nprint(r.choices[0].message.content)  # migrate-responses: skip", LEFT),
+        (f"r = {PLAIN}\nprint(r.id)\nprint(1)  # migrate-responses: skip", READY),
         (f'{PLAIN}\nprint("# migrate-responses: skip")', READY),
         (f"{HTTP}  # migrate-responses: skip", LEFT),
     ],
@@ -122,3 +124,15 @@ def test_select_of_all_that_is_needed() -> None:
     assert verdicts(run(f"print({PLAIN}.choices[0].message.content)", settings=Settings(select=chosen))) == [
         ("skipped", ["MR911"])
     ]
+
+
+def test_a_note_that_is_left_out_is_not_told_and_leaves_nothing() -> None:
+    shown = f"r = {PLAIN}\nprint(r)"
+    assert [note.code for note in run(shown).notes] == ["MR314"]
+    for settings in (
+        Settings(ignore=frozenset({"MR314"})),
+        Settings(file_ignores=(("a.py", frozenset({"MR3"})),)),
+    ):
+        results = run(shown, settings=settings)
+        assert not results.notes
+        assert verdicts(results) == [READY]

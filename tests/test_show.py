@@ -159,9 +159,9 @@ def test_summary() -> None:
 def test_summary_of_what_was_taken() -> None:
     taken = tuple(Diagnostic("MR803", "t.py", line, 1, UNSAFE, "why", "") for line in (1, 2))
     result = replace(RESULT, notes=(*taken, Diagnostic("MR314", "a.py", 1, 1, Level.NOTE, "why", "")))
-    line = "       2 places to look at{} (-v): 2 MR803 Test double not understood\n"
-    assert line.format("") in told(done=False, result=result)
-    assert line.format(" now") in told(done=True, result=result)
+    line = "       2 places to look at{}: 2 MR803 Test double not understood\n"
+    assert line.format(" (-v)") in told(done=False, result=result)
+    assert line.format(" now (see above)") in told(done=True, result=result)
 
 
 def test_summary_after_the_fact() -> None:

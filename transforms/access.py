@@ -251,10 +251,17 @@ def _refuse(context: Context, read: Read, sites: set[Site], part: Kind | None, s
     text, step = context.source(read.whole, read.module), ""
     parent = read.module.parents.get(read.whole)
     if isinstance(parent, cst.Call) and parent.func is read.whole:
-        code, why = "MR309", "is a method of the old answer"
+        dumped = read.name in _OF_DICTS
+        code, why = (
+            "MR309",
+            "takes a dumped answer, whose keys change" if dumped else "is a method of the old answer",
+        )
     elif part is Kind.LOGPROBS:
         code, why = "MR115", "is a list beside each text"
-        step = "read `output[i].content[j].logprobs`: what was `logprobs.content`"
+        step = (
+            'ask for it with `include=["message.output_text.logprobs"]`, and read'
+            " `output[i].content[j].logprobs`: what was `logprobs.content`"
+        )
     elif part is not None or read.name in _OLD_FIELDS:
         code, why = "MR304", "has no Responses equivalent"
     elif read.name in _FOREIGN_FIELDS:
@@ -266,5 +273,6 @@ def _refuse(context: Context, read: Read, sites: set[Site], part: Kind | None, s
     context.manual(read.whole, read.module, sites, code, f"`{text}` {why}", step)
 
 
+_OF_DICTS = frozenset({"items", "keys", "values", "copy", "pop", "popitem", "update", "setdefault"})
 # The reasoning of providers that serve the old API; OpenAI never sent it.
 _FOREIGN_FIELDS = frozenset({"reasoning_content", "reasoning", "reasoning_details", "citations"})

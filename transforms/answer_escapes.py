@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from ..decide.escapes import Escape
 from ..documents.names import DESCRIBED
 from ..know.kinds import STREAM_KINDS, STRUCTURAL, Kind, Shape, Site
 from ..know.modules import Module
@@ -26,8 +27,24 @@ def plan(context: Context, site: Site) -> None:
                     continue  # and the one for code that is not read, what leaves for that
                 shape = Shape(kind, site, form)
                 way = "ARGUMENT" if _is_no_json(context, shape, escape.to) else escape.way.name
+                if form == "object" and escape.to.rpartition(".")[2] in _VALIDATORS:
+                    _validated(context, site, escape)
+                    continue
                 verb = "handed to" if way == "ARGUMENT" else escape.way.value
                 _escape(context, site, kind, escape.node, escape.module, way, verb, escape.to)
+
+
+# They read the attributes of an object by the names of their fields.
+_VALIDATORS = frozenset({"model_validate", "validate_python", "from_orm", "parse_obj"})
+
+
+def _validated(context: Context, site: Site, escape: Escape) -> None:
+    """``Usage.model_validate(r.usage)``: fields with old names find nothing, and keep their defaults."""
+    detail = (
+        f"`{context.source(escape.node, escape.module)}` is read by {escape.to} by the names of its fields"
+    )
+    step = "give these fields the names of a response, by hand"
+    context.manual(escape.node, escape.module, [site], "MR305", detail, step)
 
 
 def _is_no_json(context: Context, shape: Shape, to: str) -> bool:

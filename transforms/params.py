@@ -239,7 +239,7 @@ def _logprobs(parameter: Parameter) -> Action:
         return Action("MR108", drop=True)
     if parameter.constants == [True]:
         include = expr('["message.output_text.logprobs"]')
-        detail = "`logprobs` is asked for through `include`"
+        detail = "`logprobs` becomes an entry of `include`, and they arrive elsewhere"
         return Action("MR115", "include", wrap=lambda value: include, hold="unsafe", detail=detail)
     return Action("MR115", hold="manual", detail="`logprobs` is decided at run time")
 

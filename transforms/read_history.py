@@ -115,7 +115,7 @@ def hold_read(context: Context, node: cst.CSTNode, module: Module, sites: set[Si
 def hold_object(context: Context, node: cst.CSTNode, module: Module, sites: set[Site]) -> None:
     """An entry that can be an answer is read as the object it was."""
     if sites <= facts(context).plain:
-        detail = f"`{context.source(node, module)}` reads an answer in the history, which is a dict now"
+        detail = f"`{context.source(node, module)}` may be an answer in the history, which is a dict now"
         context.manual(node, module, sites, "MR208", detail)
     else:
         hold_read(context, node, module, sites)

@@ -68,7 +68,8 @@ class Tests(Reads):
         )
         usage = frozenset({On.USAGE})
         if (pos & usage and self.ended & FINISH) or (pos & FINISH and self.ended & usage):
-            self.hold(node, "comes with the end of the stream in one event now, which is left before")
+            other = "the usage" if pos & FINISH else "the end of the stream"
+            self.hold(node, f"comes in one event with {other} now, and the loop has gone on or ended there")
         text = self.spelled(node, pos, classes)
         if text is not None:
             self.replace(node, text, code)

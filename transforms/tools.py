@@ -207,7 +207,9 @@ def _member(
         case External(path=path) if path in PYDANTIC:
             return  # the rule for pydantic models
         case Unknown(why=why):
-            _stranger(context, site, node, module, f"they come from {why}")
+            only_type = why.startswith("a `")
+            said = f"only their type is known, {why}" if only_type else f"they come from {why}"
+            _stranger(context, site, node, module, said)
         case External(path=path):
             made = External(path.removesuffix("()"))
             _stranger(context, site, node, module, f"they come from {made.words}")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from migrate_responses.config import KEYS, Options, matching
 from migrate_responses.find.roots import git_root, is_packaged, project_root
+from migrate_responses.results import Level
 from migrate_responses.secrets import masked
 from migrate_responses.show.screen import Screen
 
@@ -80,7 +81,19 @@ def _about_file(name: str, options: Options) -> Iterator[str]:
         yield f"read, never written (exclude {by[-1]!r})"
     for pattern, codes in options.per_file_ignores:
         if matching([name], [pattern]):
-            yield f"calls that need {', '.join(sorted(codes))} are left out (per-file-ignores {pattern!r})"
+            by_this = f"(per-file-ignores {pattern!r})"
+            notes = {code for code in codes if _is_note(code)}
+            if codes - notes:
+                yield f"calls that need {', '.join(sorted(codes - notes))} are left out {by_this}"
+            if notes:
+                yield f"{', '.join(sorted(notes))} {'is' if len(notes) == 1 else 'are'} not told {by_this}"
+
+
+def _is_note(code: str) -> bool:
+    from migrate_responses.rules import RULES
+
+    levels = {rule.level for rule in RULES if rule.code.startswith(code)}
+    return levels == {Level.NOTE}
 
 
 def _table(file: str) -> str:

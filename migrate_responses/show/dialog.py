@@ -36,7 +36,7 @@ class Question:
     doubts: tuple[Diagnostic, ...]
     notes: tuple[Diagnostic, ...]
     files: Callable[[], Sequence[FileResult]]
-    joined: str = ""  # what several calls share
+    joined: tuple[str, ...] = ()  # what several calls share
 
 
 class QuitError(Exception):
@@ -108,8 +108,8 @@ class Dialog:
         self.screen.line()
         unsafe = ("  may change behaviour", "bold yellow") if question.doubts else ""
         self.screen.line((f"Flow {self.asked} of {self.total}: ", "bold cyan"), (places, "bold"), unsafe)
-        if question.joined:
-            self.screen.line(f"  joined by {question.joined}", hang=4)
+        for joint in question.joined:
+            self.screen.line(f"  joined by {joint}", hang=4)
         for doubt in question.doubts:
             finding(self.screen, replace(doubt, next_step=""))  # that it is asked for is the next step
         for note in question.notes:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from migrate_responses.results import Diagnostic, FlowPlace, Joint, Level, Placed, Role, SiteResult, Verdict
-from migrate_responses.rules import rule
 from migrate_responses.show.formats import Report
 from migrate_responses.show.screen import Screen
+from migrate_responses.show.words import shared
 
 _VERDICTS = {
     Verdict.MIGRATED: ("can be migrated", "green"),
@@ -156,9 +156,7 @@ def _joints(screen: Screen, report: Report, joints: Sequence[Joint]) -> None:
         calls = dict.fromkeys(call.whole_row for call in joint.calls)
         lines = [f"{row}{_named(scopes.get(row))}" for row in calls]
         more = f" and {len(lines) - _JOINED} more" if len(lines) > _JOINED else ""
-        shared = f"{rule(place.code).title} ({place.code})" if place.code else "rewritten"
-        what = joint.why or shared
-        screen.line(f"    {what}: {', '.join(lines[:_JOINED])}{more}")
+        screen.line(f"    {shared(joint)}: {', '.join(lines[:_JOINED])}{more}")
     if len(joints) > _JOINTS:
         screen.line(f"  and {len(joints) - _JOINTS} more")
     if len(joints) == 1 and joints[0].place.code.startswith("MR80"):

@@ -49,12 +49,12 @@ def sites(
     screen: Screen,
     found: Iterable[SiteResult],
     flows: Iterable[FlowResult],
-    untold: Container[str] = (),
+    untold: Container[SiteResult] = (),
 ) -> None:
     """One line for each reason, and for each site without one.
 
     A reason that holds back several calls is told once, and the calls with the first of their reasons.
-    ``untold`` are files whose TODO comments do not say so yet.
+    ``untold`` are those whose TODO comments do not say so yet.
     """
     found = list(found)
     by_number = {flow.number: flow for flow in flows}
@@ -81,7 +81,7 @@ def sites(
                 first = held[0]
                 reason = replace(reason, path=first.path, line=first.line, column=first.column, message=told)
                 reason = replace(reason, cell=first.cell)
-            if any(site.path in untold for site in held):
+            if any(one in untold for one in held):
                 aside += "; its TODO is missing or out of date, and `migrate-responses apply` mends it"
             finding(screen, reason, aside)
             last = held
@@ -232,7 +232,8 @@ def _accepted(screen: Screen, result: Outcome, done: bool) -> None:
     codes = Counter(note.code for note in taken)
     said = ", ".join(f"{count} {code} {title(code)}" for code, count in sorted(codes.items()))
     when = "to look at now" if done else "to look at"
-    screen.line("       ", (f"{many(len(taken), 'place')} {when}", "yellow"), f" (-v): {said}", hang=12)
+    where = "see above" if done else "-v"
+    screen.line("       ", (f"{many(len(taken), 'place')} {when}", "yellow"), f" ({where}): {said}", hang=12)
 
 
 def following(screen: Screen, commands: Sequence[tuple[str, str]]) -> None:

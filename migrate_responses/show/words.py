@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from shlex import quote
 
-from migrate_responses.results import Diagnostic, FlowPlace, FlowResult, Placed, Role, SiteResult, Verdict
+from migrate_responses.results import (
+    Diagnostic,
+    FlowPlace,
+    FlowResult,
+    Joint,
+    Placed,
+    Role,
+    SiteResult,
+    Verdict,
+)
 
 HELD = (Verdict.UNSAFE, Verdict.MANUAL)
 STATES = {
@@ -46,6 +55,14 @@ def partners(site: SiteResult, flows: Mapping[int, FlowResult]) -> list[FlowPlac
 def goes_with(site: SiteResult, flows: Mapping[int, FlowResult]) -> str:
     """What becomes of a mock or a route in a test that has no reason of its own."""
     return f"goes with {spots(partners(site, flows))}"
+
+
+def shared(joint: Joint) -> str:
+    """What is shared at the place of a joint."""
+    from migrate_responses.rules import rule
+
+    code = joint.place.code
+    return joint.why or (f"{rule(code).title} ({code})" if code else "rewritten")
 
 
 def spots(found: Iterable[Placed]) -> str:
