@@ -16,6 +16,7 @@ from .double_edits import attribute_set, has_others, is_empty, path_of, set_fiel
 from .double_endings import LAST, NOTHING, Ending, ending
 from .double_fields import assigned
 from .double_forms import Keywords
+from .double_names import MOCKS
 from .double_streams import Reads, may_say_nothing, says_nothing, type_of
 from .double_trees import binding
 from .snippets import expr, is_simple
@@ -67,7 +68,10 @@ def _chunk(shapes: Shapes, lines: dict[tuple[str, ...], cst.Assign]) -> None:
     finish = lines.get(("finish_reason",))
     reason = finish.value if finish is not None else None
     known = {("delta", "content"), ("finish_reason",)}
-    if any(path not in known and not (path in _IDLE and _is_idle(path, at)) for path, at in lines.items()):
+    if any(
+        path not in known and not (path in _IDLE and _is_idle(path, at)) and not _is_made(shapes, lines, path)
+        for path, at in lines.items()
+    ):
         return
     reads = shapes.streams
     ends = reason is not None and not is_empty(reason)
@@ -201,6 +205,18 @@ def _set(fields: Keywords) -> Apply:
         return write(original, line.with_changes(body=[short]))
 
     return apply
+
+
+def _is_made(shapes: Shapes, lines: dict[tuple[str, ...], cst.Assign], path: tuple[str, ...]) -> bool:
+    """``chunk.choices[0].delta = MagicMock()`` before its text is set, which says nothing itself."""
+    made, order = lines[path].value, list(lines)
+    return (
+        path == ("delta",)
+        and order.index(path) < order.index(("delta", "content"))
+        and isinstance(made, cst.Call)
+        and not made.args
+        and str(shapes.maker(made)).startswith(MOCKS)
+    )
 
 
 def _is_idle(path: tuple[str, ...], at: cst.Assign) -> bool:

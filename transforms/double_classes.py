@@ -26,14 +26,13 @@ from .double_fields import (
     each_parameter,
     is_dataclass,
     makes_answer,
-    only_argument,
     put,
     reassigned,
     target_of,
     text_field,
     text_parameter,
 )
-from .double_forms import Keywords
+from .double_forms import Keywords, completions_of, names_of
 from .double_objects import Field, Objects
 from .double_shapes import Shapes
 from .tested import imported_by
@@ -215,8 +214,8 @@ class Fakes:
             if opened is not None and opened.keys() == {"completions"}:
                 if self.objects.own(field.value) is None:
                     assert isinstance(field.value, cst.Call)
-                    self.known.update(field.value.args)
-                    self._edit(field.node, reassigned("responses", only_argument))
+                    self.known.update(names_of(field.value))
+                    self._edit(field.node, reassigned("responses", completions_of))
                     return
                 new = opened["completions"]
                 if makes_answer(new):  # it would be written anew, as it was

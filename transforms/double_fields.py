@@ -177,9 +177,3 @@ def text_parameter(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
 def makes_answer(node: cst.CSTNode) -> bool:
     """Whether an answer of the old API is put together in ``node``."""
     return any(isinstance(inner, cst.Name) and inner.value == "choices" for inner in syntax.walk(node))
-
-
-def only_argument(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The ``X`` of ``SimpleNamespace(completions=X)``."""
-    assert isinstance(node, cst.Call)
-    return node.args[0].value

@@ -49,6 +49,19 @@ def keywords_of(node: cst.CSTNode) -> Keywords:
     return {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
 
 
+def completions_of(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The ``X`` of ``SimpleNamespace(completions=X)`` and of ``type("Chat", (), {"completions": X})()``."""
+    return keywords_of(node)["completions"]
+
+
+def names_of(node: cst.Call) -> list[cst.CSTNode]:
+    """Where the fields that a double is made with are named."""
+    fields = typed_dict(node)
+    if fields is None:
+        return list(node.args)
+    return [element.key for element in fields.elements if isinstance(element, cst.DictElement)]
+
+
 def inside(node: cst.Call) -> list[cst.CSTNode]:
     """All nodes of what a double is made with."""
     fields = typed_dict(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import libcst as cst
@@ -14,8 +14,9 @@ from ..know.modules import Module
 class Helpers:
     """The functions at the top of one file that are only ever called there, by their names."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, others: Sequence[Module] | None = None) -> None:
         self._module = module
+        self._others = others  # the other files; None if they are not known
 
     @cached_property
     def _calls(self) -> dict[str, tuple[cst.FunctionDef, list[cst.Call]]]:
@@ -53,6 +54,29 @@ class Helpers:
             found.append(value)
         return found
 
+    def returned(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """What a call gives whose function does nothing but return it."""
+        match node:
+            case cst.Call(func=cst.Name(value=name)) if self._is_alone(name):
+                function = self._calls.get(name, (None, []))[0]
+                return _only_returned(function) if function is not None else None
+            case _:
+                return None
+
+    def is_returned(self, node: cst.CSTNode) -> bool:
+        """Whether ``node`` is what calls of such a function give, so that they can be looked at instead."""
+        function = self._module.function(node)
+        if not isinstance(function, cst.FunctionDef) or not self._is_alone(function.name.value):
+            return False
+        held = self._calls.get(function.name.value, (None, []))[0]
+        return held is function and _only_returned(function) is node
+
+    def _is_alone(self, name: str) -> bool:
+        """Whether no other file takes a function of that name from somewhere."""
+        return self._others is not None and not any(
+            name in other.text and _takes(other, name) for other in self._others
+        )
+
     def uses(self, arg: cst.Arg) -> list[cst.Name] | None:
         """Where the function that gets ``arg`` reads it; None if that is not to be seen."""
         call = self._module.parents.get(arg)
@@ -75,6 +99,34 @@ class Helpers:
         if isinstance(parent, cst.Attribute):
             return parent.attr is not node
         return not (isinstance(parent, cst.Arg) and parent.keyword is node)
+
+
+def _takes(module: Module, name: str) -> bool:
+    """``from helpers import name``, ``helpers.name``."""
+    for node in module.of(cst.ImportFrom, cst.Attribute):
+        match node:
+            case cst.ImportFrom(names=cst.ImportStar()):
+                return True
+            case cst.ImportFrom(names=names) if not isinstance(names, cst.ImportStar):
+                if any(alias.evaluated_name == name for alias in names):
+                    return True
+            case cst.Attribute(attr=cst.Name(value=value)) if value == name:
+                return True
+            case _:
+                continue
+    return False
+
+
+def _only_returned(function: cst.FunctionDef) -> cst.BaseExpression | None:
+    """``def f(x): return VALUE``, perhaps with a docstring."""
+    lines = function.body.body if isinstance(function.body, cst.IndentedBlock) else ()
+    if len(lines) == 2 and function.get_docstring() is not None:
+        lines = lines[1:]
+    match lines:
+        case [cst.SimpleStatementLine(body=[cst.Return(value=value)])]:
+            return value if function.asynchronous is None else None
+        case _:
+            return None
 
 
 def _matched(function: cst.FunctionDef, call: cst.Call) -> Iterator[tuple[cst.Arg, str]]:

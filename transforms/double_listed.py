@@ -29,7 +29,7 @@ def listed(module: Module, targets: Targets) -> Iterator[cst.BaseExpression]:
     if not any(record in module.text for record in RECORDS):
         return
     found = _Records(module, targets)
-    for node in module.of(cst.Attribute, cst.Subscript, cst.Name):
+    for node in module.of(cst.Attribute, cst.Subscript, cst.Name, cst.Call):
         assert isinstance(node, cst.BaseExpression)
         if found.are_arguments(node):
             if not found.is_keyed(node):
@@ -55,6 +55,8 @@ class _Records:
                 return self.is_call(whole)
             case cst.Subscript(value=whole) if _index(node) in ("1", "2"):
                 return self.is_call(whole) and not _is_list(whole)
+            case cst.Call() if depth and (returned := self._targets.helpers.returned(node)) is not None:
+                return self.are_arguments(returned, depth - 1)
             case cst.Name(value=name) if depth and self._is_read(node):
                 return any(
                     self.are_arguments(origin, depth - 1)
@@ -73,6 +75,8 @@ class _Records:
                 return is_api or (is_api is None and self._is_handed_in(mock))
             case cst.Subscript(value=whole) if _is_list(whole):
                 return self.is_call(whole, depth)
+            case cst.Call() if depth and (returned := self._targets.helpers.returned(node)) is not None:
+                return self.is_call(returned, depth - 1)
             case cst.Name(value=name) if depth and self._is_read(node) and "arg" not in name:
                 return any(
                     self.is_call(origin, depth - 1)
@@ -131,6 +135,8 @@ class _Records:
                 return isinstance(whole, cst.Comparison) and isinstance(whole.left, cst.SimpleString)
             case cst.Arg() if _name_called(self._parents.get(parent)) == "len":
                 return False
+            case cst.Return():
+                return self._targets.helpers.is_returned(node)
             case cst.Arg(star="") if (uses := self._targets.helpers.uses(parent)) is not None:
                 return all(self.is_keyed(use) for use in uses)
             case _:
@@ -146,6 +152,8 @@ class _Records:
                 return value is node
             case cst.For() | cst.CompFor():
                 return True
+            case cst.Return():
+                return self._targets.helpers.is_returned(node)
             case _:
                 return self._is_harmless(node, parent)
 

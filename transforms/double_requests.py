@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import libcst as cst
 
 from ..decide.plan import Apply
-from ..know.kinds import Site
+from ..know.kinds import DictValue, SeqValue, Site, Unknown
 from ..know.modules import Module, walk
 from .context import Context, is_none
 from .double_calls import Calls
@@ -49,7 +49,7 @@ class Requests:
         self.module = module
         self.known = known
         self.replacements = replacements
-        self.targets = Targets(module, known)
+        self.targets = Targets(module, known, [m for m in context.project.modules if m is not module])
         self.reshaped = Reshaped(context, module)
         self.kept = Kept(context, module, replacements, self.targets, known)
         self.histories = Histories(module, calls)
@@ -241,6 +241,8 @@ class Requests:
             return
         if is_api is None and is_own_call(self.context, node, mock) and not self._has_items(node):
             return
+        if self.targets.is_only_called_so(mock) and self._is_of_another(node):
+            return
         names = [arg.keyword.value if arg.keyword is not None else None for arg in node.args]
         if not names and method.endswith("_with"):
             names = [None]
@@ -283,6 +285,24 @@ class Requests:
                 return None
         return edits
 
+    def _is_of_another(self, node: cst.Call) -> bool:
+        """Whether what a test expects of a mock cannot be what a call of the API passes."""
+        names = [arg.keyword.value if arg.keyword is not None else None for arg in node.args]
+        sites = self._at(node)
+        if not names or None in names or OLD & set(names):
+            return False
+        if any(self.context.request(s).untracked or set(names) & self._names(s) for s in sites):
+            return False
+        return not any(self._may_be_sent(arg.value) for arg in node.args)
+
+    def _may_be_sent(self, node: cst.BaseExpression) -> bool:
+        """Whether a value can be a part of a request: a dict or a list, or what such a thing may be."""
+        held = (DictValue, SeqValue, Unknown)
+        values = self.context.project.values(node)
+        return any(isinstance(inner, _DISPLAYS) for inner in walk(node)) or any(
+            isinstance(value, held) for value in values
+        )
+
     def _names_old(self, node: cst.Call) -> bool:
         return any(arg.keyword is not None and arg.keyword.value in TELLING for arg in node.args)
 
@@ -321,6 +341,7 @@ def _shows_message(node: cst.BaseExpression) -> bool:
     return any(key_of(inner) in _OF_MESSAGES for inner in walk(node) if isinstance(inner, cst.DictElement))
 
 
+_DISPLAYS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.BaseComp)
 _OF_MESSAGES = frozenset({"role", "type", "tool_calls", "tool_call_id", "function"})
 
 

@@ -36,7 +36,7 @@ from .double_streams import Reads, chunk_of, event_of
 from .double_trees import binding, written_out
 from .history import is_fed
 from .none_kept import is_kept
-from .none_text import none_is_seen
+from .none_text import is_told, none_is_seen
 from .snippets import spells_none
 from .tested import at
 
@@ -368,7 +368,7 @@ class Shapes:
             isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, cst.Or)
             for parent in reads
         ]
-        return not (defaulted and all(defaulted)) and is_kept(self.context, site)
+        return not (defaulted and all(defaulted)) and is_kept(self.context, site, is_told)
 
     def func_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What makes the double ``node``, which may be a name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 import libcst as cst
@@ -40,10 +40,12 @@ _DEPTH = 4  # how many names are followed back
 class Targets:
     """Tells the mocks of the API in one test file from others, by what ``known`` has been recognised."""
 
-    def __init__(self, module: Module, known: Collection[cst.CSTNode]) -> None:
+    def __init__(
+        self, module: Module, known: Collection[cst.CSTNode], others: Sequence[Module] | None = None
+    ) -> None:
         self._module = module
         self._known = known
-        self.helpers = Helpers(module)
+        self.helpers = Helpers(module, others)
         self._origins: dict[cst.CSTNode, list[cst.BaseExpression]] = {}
 
     def is_api(self, node: cst.BaseExpression, depth: int = _DEPTH) -> bool | None:
@@ -73,6 +75,13 @@ class Targets:
             case _:
                 return None
 
+    def is_only_called_so(self, node: cst.BaseExpression) -> bool:
+        """Whether a mock may answer for the old API for its name alone: ``chat_repository.create_chat``."""
+        if not isinstance(node, cst.Attribute) or node.attr.value in METHODS:
+            return False
+        known = any(inner in self._known for inner in syntax.walk(node))
+        return not known and not self.origins(node)
+
     def _binds(self, origin: cst.BaseExpression, depth: int) -> bool | None:
         """Whether a name that is bound to ``origin`` is a mock of the API."""
         if any(inner in self._known for inner in syntax.walk(origin)):
@@ -87,6 +96,9 @@ class Targets:
         while isinstance(current, (cst.Attribute, cst.Subscript, cst.Call)):
             if isinstance(current, cst.Attribute) and current.attr.value in RECORDS:
                 return True, None if self._is_above(current) else self.is_api(current.value)
+            returned = self.helpers.returned(current)
+            if returned is not None and depth:
+                return self.recorded(returned, depth - 1)
             current = current.func if isinstance(current, cst.Call) else current.value
         if isinstance(current, cst.Name) and depth:
             for origin in self.origins(current):

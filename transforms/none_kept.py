@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from ..know.kinds import Class, Const, DictValue, Kind, Method, SeqValue, Shape, Site, Value
@@ -11,11 +13,17 @@ from .reading import truth_tested
 from .snippets import spells_none
 
 
-def is_kept(context: Context, site: Site) -> bool:
-    """Whether the text is put, or looked for, where its being None can be told: a dict, an object, a set."""
+def is_kept(
+    context: Context, site: Site, is_some: Callable[[cst.CSTNode, Module], bool] = lambda node, module: False
+) -> bool:
+    """Whether the text is put, or looked for, where its being None can be told: a dict, an object, a set.
+
+    Places are passed over of which ``is_some`` says that it is not None there.
+    """
     return any(
         is_kept_by_object(context, node, module) or _is_told(context, node, module)
         for node, module in context.texts(site)
+        if not is_some(node, module)
     )
 
 
