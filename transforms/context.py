@@ -269,16 +269,21 @@ class Request:
             self.dicts.append(value)
         kept = without | {name for name in value.places if taken_out(value, name)}
         entries = self._filtered.entries(value)
-        if entries is not None:
-            self.sources += self._filtered.sources(value)
+        stored = [self._filtered.stored(place) for place in value.others]
+        self.sources += self._filtered.sources(value)
+        for some in (entries, *stored):
             self.keywords.extend(
-                Keyword(name, place, value) for name, place in entries.items() if name not in kept
+                Keyword(name, place, value) for name, place in (some or {}).items() if name not in kept
             )
         for name, places in value.places.items():
             if name not in kept and (value, name) not in self._named:
                 self._named.add((value, name))
                 self.keywords.extend(Keyword(name, place, value) for place in places)
-        computed = [place for place in value.others if not self._is_chosen(place)]
+        computed = [
+            place
+            for place, some in zip(value.others, stored, strict=True)
+            if some is None and not self._is_chosen(place)
+        ]
         if computed and not isinstance(value.node, cst.Param):
             self.untracked.append((computed[0].node, "a key is computed"))
         for merged in value.merged if entries is None else ():

@@ -13,8 +13,8 @@ import libcst as cst
 from ..decide.plan import Apply
 from ..know.kinds import Place
 from .context import is_none
-from .filtered import terms
 from .moved_limits import LIMITS
+from .name_tests import terms
 from .snippets import expr
 
 _LOOKED_UP = "{name: value for name, value in dumped.items()}"
@@ -42,7 +42,9 @@ def _leaves_out_none(node: cst.CSTNode) -> bool:
                 for arg in args
             )
         case cst.DictComp(value=cst.Name(value=value), for_in=cst.CompFor(ifs=tests)):
-            return any(_is_given(term, value) for term in terms(test.test for test in tests))
+            return any(
+                truth and _is_given(term, value) for term, truth in terms((test.test, True) for test in tests)
+            )
         case _:
             return False
 
@@ -69,17 +71,24 @@ def renamed_in_dump(old: str, new: str | None) -> Apply:
             return updated
         row = cst.DictElement(cst.SimpleString(f'"{old}"'), cst.SimpleString(f'"{new}"'))
         match updated:
-            case cst.DictComp(key=cst.Call(func=cst.Attribute(value=cst.Dict() as table)) as key):
-                wider = cst.Attribute(table.with_changes(elements=[*table.elements, row]), cst.Name("get"))
-                return updated.with_changes(key=key.with_changes(func=wider))
-            case cst.DictComp(key=cst.Name() as name) if isinstance(original, cst.DictComp):
-                return updated.with_changes(
-                    key=expr("table.get(name, name)", table=cst.Dict([row]), name=name)
-                )
+            case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key)) as place]):
+                return updated.with_changes(slice=[place.with_changes(slice=cst.Index(_looked_up(key, row)))])
+            case cst.DictComp(key=key) if isinstance(original, cst.DictComp) or not isinstance(key, cst.Name):
+                return updated.with_changes(key=_looked_up(key, row))
             case _:
                 assert isinstance(updated, cst.BaseExpression)
                 made = expr(_LOOKED_UP, dumped=updated)
                 assert isinstance(made, cst.DictComp)
-                return made.with_changes(key=expr("table.get(name, name)", table=cst.Dict([row])))
+                return made.with_changes(key=_looked_up(made.key, row))
 
     return apply
+
+
+def _looked_up(key: cst.BaseExpression, row: cst.DictElement) -> cst.BaseExpression:
+    """``key`` as a table with ``row`` has it: one more row where another edit has put a table."""
+    match key:
+        case cst.Call(func=cst.Attribute(value=cst.Dict() as table)):
+            wider = cst.Attribute(table.with_changes(elements=[*table.elements, row]), cst.Name("get"))
+            return key.with_changes(func=wider)
+        case _:
+            return expr("table.get(name, name)", table=cst.Dict([row]), name=key)

@@ -5,18 +5,20 @@ The names are asked for there, so they stay as callers write them, and are looke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import libcst as cst
 
-from ..know.copying import copied_by_comprehension
+from ..know.copying import copied_by_comprehension, entries_of_loop
 from ..know.graph import Var
-from ..know.kinds import Const, DictValue, Place, SeqValue, Unknown, Value
-from ..know.modules import walk
+from ..know.kinds import Const, DictValue, Place, Unknown, Value
+from ..know.modules import Module
 from ..know.project import Project
+from .name_tests import let_through
+from .tests_around import tests_around
 
 # What becomes of these is decided where they are written.
 _BY_PLACE = frozenset({"messages", "functions", "function_call"})
+
+Entries = dict[str, Place]
 
 
 class Filtered:
@@ -24,116 +26,110 @@ class Filtered:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._known: dict[DictValue, dict[str, Place] | None] = {}
+        self._known: dict[DictValue, Entries | None] = {}
+        self._stored: dict[Place, Entries | None] = {}
 
-    def entries(self, value: DictValue) -> dict[str, Place] | None:
+    def entries(self, value: DictValue) -> Entries | None:
         """The entries that ``value`` gets by a test of names; None without one, or if they are not known."""
         if value not in self._known:
-            self._known[value] = self._entries(value)
+            self._known[value] = self._of_comprehension(value)
         return self._known[value]
 
+    def stored(self, place: Place) -> Entries | None:
+        """The same of ``for k, v in kwargs.items(): if k in SUPPORTED: params[k] = v`` at ``place``."""
+        if place not in self._stored:
+            self._stored[place] = self._of_loop(place)
+        return self._stored[place]
+
     def sources(self, value: DictValue) -> list[DictValue]:
-        """The dicts that ``value`` gets its entries from."""
+        """The dicts that ``value`` gets its entries from by a test of names."""
+        poured = value.merged if self.entries(value) is not None else []
+        for place in value.others:
+            source = entries_of_loop(place.node, place.module.parents) if self.stored(place) else None
+            if source is not None:
+                poured = [*poured, self._project.vars[source]]
+        return self._all_of(poured)
+
+    def _all_of(self, poured: list[Var]) -> list[DictValue]:
         found: dict[DictValue, None] = {}
-        stack = [value]
+        stack = list(poured)
         while stack:
-            for source in stack.pop().merged:
-                for one in source.values:
-                    if isinstance(one, DictValue) and one not in found:
-                        found[one] = None
-                        stack.append(one)
+            for one in stack.pop().values:
+                if isinstance(one, DictValue) and one not in found:
+                    found[one] = None
+                    stack.extend(one.merged)
         return list(found)
 
-    def _entries(self, value: DictValue) -> dict[str, Place] | None:
+    def _of_comprehension(self, value: DictValue) -> Entries | None:
         made = value.node
         if not isinstance(made, cst.DictComp) or copied_by_comprehension(made) is None:
             return None
         assert isinstance(made.key, cst.Name)
-        tests = [test.test for test in made.for_in.ifs]
-        if not any(_names(test, made.key.value) for test in tests):
+        tests = [(test.test, True) for test in made.for_in.ifs]
+        passed = self._passed(value.merged)
+        names = let_through(self._project, tests, made.key.value, passed)
+        return self._entries(names, value.merged, passed is None, made, value.module)
+
+    def _of_loop(self, place: Place) -> Entries | None:
+        source = entries_of_loop(place.node, place.module.parents) if place.how == "store" else None
+        if source is None:
             return None
-        allowed = self._allowed(tests, made.key.value)
-        passed = self._passed(value)
-        if passed is None and allowed is None:
+        assert isinstance(place.node, cst.Subscript)
+        if len(self._project.values(place.node.value)) != 1:  # entries of other dicts keep their names
             return None
-        names = allowed if passed is None else passed if allowed is None else passed & allowed
+        poured = [self._project.vars[source]]
+        key = _key(place.node)
+        passed = self._passed(poured)
+        names = let_through(self._project, tests_around(key, place.module), key.value, passed)
+        return self._entries(names, poured, passed is None, place.node, place.module)
+
+    def _entries(
+        self,
+        names: frozenset[str] | None,
+        poured: list[Var],
+        is_open: bool,
+        node: cst.CSTNode,
+        module: Module,
+    ) -> Entries | None:
+        """An entry for each of ``names``, with what the dicts in ``poured`` have under it."""
         if names is None or not names.isdisjoint(_BY_PLACE):
             return None
-        return {name: self._entry(value, name, passed is None) for name in sorted(names)}
-
-    def _entry(self, value: DictValue, name: str, is_open: bool) -> Place:
-        var = Var()
-        self._project.solver.flow(self._project.field(value, name), var)
-        if is_open:
-            self._project.solver.add(var, [Unknown("an entry of a dict that is not known", value.node)])
+        found: Entries = {}
+        for name in sorted(names):
+            var = Var()
+            for value in [value for source in poured for value in source.values]:
+                if isinstance(value, DictValue):
+                    self._project.solver.flow(self._project.field(value, name), var)
+            if is_open:
+                self._project.solver.add(var, [Unknown("an entry of a dict that is not known", node)])
+            found[name] = Place("dumped", node, module, var)
         self._project.solver.run()
-        return Place("dumped", value.node, value.module, var)
+        return found
 
-    def _passed(self, value: DictValue) -> frozenset[str] | None:
-        """The names in the dicts that ``value`` is made from, if nobody else can put one there."""
-        sources = self.sources(value)
-        for var in (var for holder in (value, *sources) for var in holder.merged):
-            if not var.values or not all(
-                isinstance(item, DictValue) or _is_none(item) for item in var.values
-            ):
+    def _passed(self, poured: list[Var]) -> frozenset[str] | None:
+        """The names in the dicts of ``poured``, if nobody else can put one there."""
+        sources = self._all_of(poured)
+        for var in (*poured, *(var for source in sources for var in source.merged)):
+            if not var.values or not all(map(_is_known, var.values)):
                 return None
         if any(source.others and not isinstance(source.node, cst.Param) for source in sources):
             return None
-        return frozenset(name for source in sources for name in source.places)
-
-    def _allowed(self, tests: Iterable[cst.BaseExpression], key: str) -> frozenset[str] | None:
-        """The names that get through the ``tests`` of ``key``, if these name them."""
-        found: frozenset[str] | None = None
-        for test in terms(tests):
-            match test:
-                case cst.Comparison(
-                    left=cst.Name(value=name), comparisons=[cst.ComparisonTarget(cst.In(), listed)]
-                ) if name == key:
-                    names = self._listed(listed)
-                    if names is not None:
-                        found = names if found is None else found & names
-                case _:
-                    continue
-        return found
-
-    def _listed(self, node: cst.BaseExpression) -> frozenset[str] | None:
-        """The texts in ``node``, if it has nothing else."""
-        found: set[str] = set()
-        stack = self._project.values(node)
-        seen: set[Value] = set()
-        while stack:
-            value = stack.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            match value:
-                case Const(value=str() as text) if value not in self._project.values(node):
-                    found.add(text)
-                case SeqValue(element=element, derived=derived):
-                    if not element.values or not all(var.values for var in derived):
-                        return None
-                    stack += element.values
-                case DictValue(places=places, others=[], merged=[]):
-                    found.update(places)
-                case _:
-                    return None
-        return frozenset(found) if found else None
+        return frozenset(
+            name
+            for source in sources
+            for name, places in source.places.items()
+            if any(place.var is not None for place in places)
+        )
 
 
-def terms(tests: Iterable[cst.BaseExpression]) -> Iterator[cst.BaseExpression]:
-    """The tests that all hold where ``tests`` do."""
-    stack = list(tests)
-    while stack:
-        match test := stack.pop():
-            case cst.BooleanOperation(left=left, operator=cst.And(), right=right):
-                stack += [left, right]
-            case _:
-                yield test
+def _is_known(value: Value) -> bool:
+    return isinstance(value, DictValue) or (isinstance(value, Const) and value.value is None)
 
 
-def _names(test: cst.BaseExpression, key: str) -> bool:
-    return any(isinstance(node, cst.Name) and node.value == key for node in walk(test))
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Const) and value.value is None
+def _key(node: cst.CSTNode) -> cst.Name:
+    """``k`` of ``params[k]``."""
+    match node:
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Name() as key))]):
+            return key
+        case _:
+            raise TypeError(node)

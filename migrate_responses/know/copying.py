@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import libcst as cst
 
-from .modules import walk
+from .modules import bound_by, walk
 
 
 def copied_by_comprehension(node: cst.DictComp) -> cst.BaseExpression | None:
@@ -92,3 +92,25 @@ def _entry(target: cst.BaseExpression) -> tuple[str, str] | None:
 
 def _names(node: cst.CSTNode, name: str) -> bool:
     return any(isinstance(inner, cst.Name) and inner.value == name for inner in walk(node))
+
+
+def entries_of_loop(
+    target: cst.CSTNode, parents: Mapping[cst.CSTNode, cst.CSTNode]
+) -> cst.BaseExpression | None:
+    """``d`` where ``target`` is ``p[k]`` in ``for k, v in d.items(): ... p[k] = v``, under whatever tests."""
+    assignment = parents.get(parents[target])
+    match target, assignment:
+        case (
+            cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Name(value=key)))]),
+            cst.Assign(targets=[_], value=cst.Name(value=value)),
+        ):
+            pass
+        case _:
+            return None
+    outer: cst.CSTNode | None = assignment
+    while outer is not None and not isinstance(outer, (cst.For, cst.While, cst.FunctionDef, cst.ClassDef)):
+        outer = parents.get(outer)
+    if not isinstance(outer, cst.For) or _entry(outer.target) != (key, value):
+        return None
+    changed = {name for node in walk(outer.body) for name in bound_by(node)}
+    return _owner(outer.iter) if changed.isdisjoint((key, value)) else None
