@@ -7,7 +7,18 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..decide.escapes import Way
-from ..know.kinds import Bound, Class, DictValue, External, Function, Instance, Partial, Site, Value
+from ..know.kinds import (
+    Bound,
+    Class,
+    DictValue,
+    External,
+    Function,
+    Instance,
+    Partial,
+    Place,
+    Site,
+    Value,
+)
 from ..know.modules import Module
 from .by_name import reads_by_name
 from .context import Context, Request
@@ -104,25 +115,31 @@ def _mixed(context: Context, site: Site, value: DictValue, names: frozenset[str]
     """``m["max_tokens"]`` where ``m`` can also be a dict that is not sent, and keeps that name."""
     for name in sorted(names - _SAME_KEY):
         for place in value.places.get(name, ()):
-            base = _asked(place.node) if place.how in READS else None
+            base = _asked(place)
             for other in context.project.values(base) if base is not None else ():
                 if isinstance(other, DictValue) and name in other.places and not context.senders(other):
                     text = context.source(place.node, place.module)
-                    detail = f"`{text}` also reads a dict that is no request"
+                    verb = "reads" if place.how in READS else "writes to"
+                    detail = f"`{text}` also {verb} a dict that is no request"
                     context.manual(place.node, place.module, [site], "MR120", detail)
                     break
 
 
-def _asked(node: cst.CSTNode) -> cst.BaseExpression | None:
-    """The dict of which a read asks."""
-    match node:
+def _asked(place: Place) -> cst.BaseExpression | None:
+    """The dict of which a read asks, or that gets an entry after it is made."""
+    match place.node:
         case cst.Subscript(value=base) | cst.Call(func=cst.Attribute(value=base)):
-            return base
+            return base if place.how in READS or place.how in ("store", "setdefault") else None
         case (
             cst.ComparisonTarget(comparator=base)
             | cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=base)])
         ):
             return base
+        case cst.Arg():
+            call = place.module.parents.get(place.node)
+            func = call.func if isinstance(call, cst.Call) else None
+            updates = isinstance(func, cst.Attribute) and func.attr.value == "update"
+            return func.value if updates and isinstance(func, cst.Attribute) else None
         case _:
             return None
 
