@@ -21,6 +21,7 @@ from .kinds import (
     Unknown,
     Value,
 )
+from .models import REFLECTION
 from .modules import Module
 
 
@@ -93,9 +94,28 @@ class Heap(ABC):
                 for key, var in (*owner.fields.items(), *owner.written.items()):
                     self.solver.flow(self.written(value, key), var)
             elif isinstance(value, (External, Unknown)):
-                self.solver.add(owner.outside, [Unknown("an entry of a dict that is not known", owner.node)])
+                self.solver.add(owner.outside, [_entry_of(value, owner)])
+            elif isinstance(value, SeqValue):
+                self._pair_up(owner, value)
 
         self.solver.watch(source, on)
+
+    def _pair_up(self, owner: DictValue, pairs: SeqValue) -> None:
+        """``dict(pairs)``: what they have may be under any key."""
+        held = Var()
+        owner.others.append(Place("literal", owner.node, owner.module, held))
+        self.solver.flow(held, owner.everything)
+        self.solver.flow(held, owner.unkeyed)
+
+        def on(pair: Value) -> None:
+            if isinstance(pair, SeqValue):
+                self.element_at(pair, 1, held)
+            else:
+                self.solver.add(held, [_entry_of(pair, owner)])
+
+        element = Var()
+        self.elements(pairs, element)
+        self.solver.watch(element, on)
 
     def each_poured(self, owner: DictValue, then: Callable[[DictValue], None]) -> None:
         """Do ``then`` with each dict that is poured into ``owner``, now or later."""
@@ -137,10 +157,13 @@ class Heap(ABC):
                 return
             if not _is_unhashable(found):
                 self.solver.add(owner.keys, [found])
-            if place not in owner.others:
+            is_new = place not in owner.others
+            if is_new:
                 owner.others.append(place)
-                if value is not None:
-                    self.solver.flow(value, owner.unkeyed)
+            # A name from outside may be any; one of a dict that is copied is told apart by who copies.
+            if value is not None and None not in seen and (is_new or isinstance(found, (External, Unknown))):
+                seen.add(None)  # once is enough
+                self.solver.flow(value, owner.unkeyed)
 
         self.solver.watch(key, on)
 
@@ -338,6 +361,13 @@ class Heap(ABC):
 
 
 _SHIFTS = frozenset("appendleft clear extendleft insert pop popleft remove reverse rotate sort".split())
+
+
+def _entry_of(value: Value, owner: DictValue) -> Value:
+    """What ``value``, which is not known, may put into ``owner``; what reflection gives stays that."""
+    if isinstance(value, External) and value.path.startswith(REFLECTION):
+        return value.step("[]")
+    return Unknown("an entry of a dict that is not known", owner.node)
 
 
 def _is_unhashable(value: Value) -> bool:

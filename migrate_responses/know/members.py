@@ -55,6 +55,8 @@ class Members(Operators):
         self.member(value, node.attr.value, node, target)
 
     def member(self, value: Value, name: str, node: cst.CSTNode, target: Var) -> None:
+        if name == "__dict__" and isinstance(value, (Class, Instance, ModuleValue)):
+            self.solver.add(target, [External("builtins.vars()")])
         match value:
             case Shape():
                 self._shape_member(value, name, node, target)

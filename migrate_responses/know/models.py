@@ -224,6 +224,16 @@ OMITTED = frozenset(
 )
 
 
+# What gives functions and objects of the program by their names, and is told apart from other data.
+REFLECTION = (
+    "builtins.globals()",
+    "builtins.locals()",
+    "builtins.vars()",
+    "inspect.getmembers",
+    "operator.attrgetter()()",
+    "operator.methodcaller()()",
+)
+
 # The way from a client to a call, and the methods that make one.
 ROOTS = frozenset({"chat", "beta"})
 METHODS = frozenset({"create", "parse", "stream"})

@@ -30,6 +30,7 @@ from .kinds import (
     Value,
 )
 from .modules import Module
+from .opened import Opened
 from .pytest_fixtures import Fixtures
 from .same_hands import clients_by_use
 from .testing import in_tests
@@ -53,6 +54,7 @@ class Project(Definitions):
         self.assumed_clients: set[Client] = set()
         self.notes: dict[str, object] = {}  # facts that others derive once
         self._fixtures: Fixtures | None = None
+        self._set_at_run_time = Opened(self)
 
     def assume(self, names: frozenset[str]) -> None:
         """Take parameters and attributes called one of ``names`` that cannot be resolved for OpenAI clients.
@@ -64,6 +66,7 @@ class Project(Definitions):
     def solve(self) -> None:
         """Build all constraints and work to the fixed point."""
         self.link()
+        self._set_at_run_time.prepare()
         for module in self.modules:
             Builder(self, module).build()
         self.solver.run()
@@ -146,7 +149,7 @@ class Project(Definitions):
             changed |= self._seed_function(function)
         for cls in list(self.classes.values()):
             changed |= self._seed_fields(cls)
-        if changed:
+        if changed or self._set_at_run_time.open():
             return True
         for gate in self.gates:
             if gate.is_unfed and gate.target not in self._seeded:

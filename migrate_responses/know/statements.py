@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import libcst as cst
 
 from . import modules as syntax
 from .definitions import Definitions
 from .graph import Var
-from .kinds import DictValue, SeqValue, Value
+from .kinds import Const, DictValue, SeqValue, Unknown, Value
+from .opened import defaults
 from .patterns import Patterns
 from .scoping import Env
 
@@ -18,6 +21,7 @@ class Statements(Patterns):
     def __init__(self, project: Definitions, module: syntax.Module) -> None:
         super().__init__(project, module)
         self.loops: list[tuple[list[Env], list[Env]]] = []  # (breaks, continues) of each loop
+        self._starred: set[str] = set()  # names from modules of which all is imported
 
     def _expr(self, node: cst.Expr) -> bool:
         self.expression(node.value)
@@ -89,8 +93,11 @@ class Statements(Patterns):
         name = syntax.dotted(node.module) if node.module is not None else ""
         level = len(node.relative)
         if isinstance(node.names, cst.ImportStar):
+            if self.project.find_module(self.module, level, name) is None:
+                self._overwritten(node, name)
             for found, var in self.project.star(self.module, level, name):
                 self.scope.bound.add(found)
+                self._starred.add(found)
                 self.bind(found, var)
             return True
         for alias in node.names:
@@ -99,6 +106,23 @@ class Statements(Patterns):
             if isinstance(target, cst.Name):
                 self.bind(target.value, self.project.imported_from(self.module, level, name, member))
         return True
+
+    def _overwritten(self, node: cst.ImportFrom, name: str) -> None:
+        """``from local_settings import *``: what names stood for so far may be something else now."""
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            return
+        other = Unknown(f"`{name}`, of which all is imported", node)
+        ours = defaults(self.module) | self._starred
+        for known, var in [(known, var) for known, var in self.env.items() if known in ours]:
+            new = Var()
+            self.solver.flow(var, new)
+
+            def on(value: Value, new: Var = new) -> None:
+                if isinstance(value, (Const, DictValue, SeqValue)):
+                    self.solver.add(new, [other])
+
+            self.solver.watch(var, on)
+            self.bind(known, new)
 
     def _delete(self, node: cst.Del) -> bool:
         targets = (
