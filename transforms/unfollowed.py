@@ -14,8 +14,9 @@ from ..decide.mixed import is_same_call
 from ..know.kinds import SHAPES, Const, External, Kind, Shape, Site, Typed, Unknown, Value
 from ..know.modules import Module, walk
 from ..know.narrowing import AN_EXCEPTION
+from .chosen_functions import sites_chosen
 from .context import Context
-from .handed import sites_kept, sites_made
+from .handed import sites_kept, sites_made, sites_reflected
 from .left_over import left_over
 from .snippets import key_text
 from .tested import is_of_tests, is_test
@@ -50,11 +51,11 @@ def _suspects(context: Context, node: cst.CSTNode, module: Module, sites: list[S
         or _is_of_lost_object(context, node)
     ):
         return sites
-    kept = _of_libraries(context, node, telling)
+    kept = _of_libraries(context, node, module, telling)
     return [site for site in sites if site in kept] if kept else []
 
 
-def _of_libraries(context: Context, node: cst.CSTNode, telling: bool) -> set[Site]:
+def _of_libraries(context: Context, node: cst.CSTNode, module: Module, telling: bool) -> set[Site]:
     """``kept.bot.ask("x").choices``: the calls whose answers may come out of a library that got functions."""
     match node:
         case cst.Attribute(value=value, attr=cst.Name(value=name)):
@@ -69,7 +70,11 @@ def _of_libraries(context: Context, node: cst.CSTNode, telling: bool) -> set[Sit
     if any(isinstance(one, Shape) for one in values):
         return set()
     find = sites_kept if telling else sites_made
-    return set().union(*(find(context, one) for one in values))
+    found = set().union(*(find(context, one) for one in values))
+    if telling or not any(_is_telling(inner, module) for inner in walk(value)):  # else it has been seen
+        found |= set().union(*(sites_reflected(context, one, module) for one in values))
+        found |= sites_chosen(context, value, module)
+    return found
 
 
 def _programs(context: Context) -> dict[Module, list[Site]]:
