@@ -69,7 +69,9 @@ def split(sources: Mapping[str, bytes]) -> Programs:
 
 
 def imported(path: str, data: bytes, files: Files) -> Iterator[str]:
-    """The files that ``data``, standing at ``path``, imports."""
+    """The files that ``data``, standing at ``path``, imports, and the stub beside it."""
+    if f"{path}i" in files:
+        yield f"{path}i"
     for one in imports(data):
         found = files.targets(path, one.module)
         yield from found

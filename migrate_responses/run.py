@@ -36,7 +36,7 @@ from .shares import migrate as migrate
 from .source import Source, with_ending
 from .suppress import left_out, misspelt, suppressed
 from .traces import trace
-from .transforms import RULES, todo
+from .transforms import RULES, stubs, todo
 from .transforms.apply import apply
 from .transforms.context import Context
 from .transforms.imports import Imports
@@ -93,6 +93,7 @@ class Inspection:
         self.edited: set[str] = set()  # the files that flows reach into, migrated or not
         self.flows: list[Flow] = []  # as decided by ``results``
         self._modules: list[Module] = []
+        self._stubs: dict[str, str] = {}  # their texts, by path
         size = sum(map(len, sources.values()))
         if size > limits.LARGEST_PART:
             self._errors += too_much(sources, size)
@@ -100,6 +101,9 @@ class Inspection:
         parsed: list[tuple[str, Source, cst.Module]] = []
         for number, path in enumerate(sorted(sources)):
             progress.note("reading", number, len(sources))
+            if path.endswith(".pyi"):
+                self._stubs[path] = sources[path].decode("utf-8", "replace")
+                continue
             found = understood(path, sources[path])
             if isinstance(found, Diagnostic):
                 self._errors.append(found)
@@ -189,7 +193,8 @@ class Inspection:
     # -- deciding ------------------------------------------------------------------------
 
     def _hold_back(self, context: Context) -> None:
-        """Reasons that have nothing to do with shapes: endpoints, and files out of reach."""
+        """Reasons that have nothing to do with shapes: endpoints, stubs, and files out of reach."""
+        stubs.plan(context, self._stubs)
         crowded = calls_in_crowds(context.project, context.sites)
         for site in context.sites:
             if site in crowded:

@@ -141,6 +141,18 @@ def test_what_the_named_files_touch_is_context(tmp_path: Path) -> None:
     assert everything.writable == everything.sources.keys()
 
 
+def test_stubs_beside_what_matters_are_read(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": "",
+        "a.py": USES,
+        "a.pyi": USES,
+        "b.py": USES,
+        "b.pyi": "x: int\n",
+        "c.pyi": USES,
+    }
+    assert sorted(one([tree(tmp_path, files)]).sources) == ["a.py", "a.pyi", "b.py"]
+
+
 def test_excluded_files_are_read_but_not_written(tmp_path: Path) -> None:
     uses = f"{USES}from a import client\n"
     own = f"{USES}client = openai.OpenAI()\n"

@@ -180,6 +180,18 @@ def test_a_comment_says_the_same_whatever_was_named() -> None:
     assert "MR112" in whole.after.decode()
 
 
+def test_a_stub_that_names_old_types_holds_its_module() -> None:
+    module = CALL.replace("print(", "def ask():\n    return response\n\nprint(").encode()
+    stub = b"from openai.types.chat import ChatCompletion\n# ...\ndef ask() -> ChatCompletion: ...\n"
+    held = migrate({"a.py": module, "a.pyi": stub, "b.py": CALL.encode()}, Settings())
+    assert [site.verdict for site in held.sites] == [Verdict.MANUAL, Verdict.MIGRATED]
+    (reason,) = held.sites[0].reasons
+    assert (reason.code, reason.message) == ("MR702", "a.pyi:3 declares `def ask() -> ChatCompletion: ...`")
+    assert [file.path for file in held.files] == ["a.py", "b.py"]
+    plain = migrate({"a.py": module, "a.pyi": b"def ask() -> object: ...  # of openai\n"}, Settings())
+    assert [site.verdict for site in plain.sites] == [Verdict.MIGRATED]
+
+
 def test_more_than_can_be_followed_is_refused_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     large = {"a.py": CALL.encode() + b"import b\n", "b.py": b"text = 'x'\n" * 100}
     monkeypatch.setattr(limits, "LARGEST_PART", 1_000)

@@ -102,6 +102,9 @@ class Files:
                 self._by_last.setdefault(parts[-1], []).append(parts)
                 self._in_folder.setdefault("/".join(parts[:-1]), []).append(parts)
 
+    def __contains__(self, path: str) -> bool:
+        return path in self._paths
+
     def targets(self, importer: str, module: str) -> list[str]:
         """The files that ``module`` (dotted, perhaps with leading dots) may mean in ``importer``."""
         name = module.lstrip(".")

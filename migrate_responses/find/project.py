@@ -118,7 +118,7 @@ def _read_project(
         sources,
         frozenset(covered & sources.keys()),
         tuple(error for error in reading.errors if error.path in covered | others),
-        len(everything),
+        len({*everything, *sources}),
         len(covered),
         frozenset(name for name in excluded if _CALLS.search(reading.sources.get(name, b""))),
     )
@@ -139,6 +139,7 @@ def _with_context(reading: _Reading, covered: set[str], everything: list[str]) -
     reached = {name: reading.quietly(name) for name in reach(code, everything, reading.code)}
     own.update((name, data) for name, data in reached.items() if data is not None)
     own.update(_packages(own, everything, reading))
+    own.update(_stubs(own, reading))
     return dict(sorted(own.items()))
 
 
@@ -151,6 +152,12 @@ def _packages(sources: Mapping[str, bytes], everything: Iterable[str], reading: 
     wanted = {f"{folder}/__init__.py" for folder in folders if folder} - sources.keys()
     read = {name: reading.quietly(name) for name in sorted(wanted.intersection(everything))}
     return {name: data for name, data in read.items() if data is not None}
+
+
+def _stubs(sources: Iterable[str], reading: _Reading) -> dict[str, bytes]:
+    """The stubs beside ``sources`` that name the SDK."""
+    read = {f"{name}i": reading.quietly(f"{name}i") for name in sources if name.endswith(".py")}
+    return {name: data for name, data in read.items() if data is not None and candidates.matters(data)}
 
 
 def _listed(reading: _Reading, suffixes: tuple[str, ...], closed: listing.Closed) -> list[str]:

@@ -101,7 +101,8 @@ STRUCTURE: tuple[Rule, ...] = (
         "Use of a type not understood",
         MANUAL,
         "A Chat Completions type is used as more than an annotation (subclassed, inspected,"
-        " registered), in a way that has no plain counterpart.",
+        " registered), in a way that has no plain counterpart; or a stub beside the module (`llm.pyi`), which"
+        " is not rewritten, names one.",
         "class Answer(ChatCompletion): ...",
         "",
         PROJECT,
