@@ -15,6 +15,7 @@ from ..know.modules import Module, walk
 from .context import Context
 from .stream_counts import lets_none
 from .stream_parts import skips
+from .stream_shown import shows_none
 from .stream_syntax import is_empty, is_nothing
 
 _BOXES = frozenset({"put", "put_nowait"})
@@ -39,8 +40,15 @@ def plan(context: Context) -> None:
     for node, module, shapes in context.shaped if handed else ():
         sites = {shape.site for shape in shapes if shape.kind is Kind.DELTA_TEXT} & handed
         inside = any(node in loops[site] for site in sites if site in loops)
-        if sites and not inside and isinstance(node, cst.BaseExpression) and _asks_for_none(node, module):
+        if not sites or inside or not isinstance(node, cst.BaseExpression):
+            continue
+        if _asks_for_none(node, module):
             _hold(context, node, module, sites, _WAITS)
+        elif shows_none(context, node, module):
+            parent = module.parents[node]
+            shown = module.parents[parent] if isinstance(parent, cst.Arg) else node
+            detail = f"`{context.source(shown, module)}` shows chunks without text, too"
+            context.unsafe(shown, module, sites, "MR404", detail)
 
 
 def _hold(context: Context, node: cst.CSTNode, module: Module, sites: set[Site], why: str) -> None:
