@@ -17,6 +17,7 @@ from ..know.modules import Module, walk
 from .actions import Action, act
 from .context import WRITES, Context, Keyword
 from .snippets import expr, parenthesized
+from .strictness import EMPTY_SCHEMA
 
 # What a reader gives, and what is taken out of it. Others hand the module `json` on: `flask.json`.
 _DATA = re.compile(
@@ -89,9 +90,13 @@ def _holds_data(value: Value) -> bool:
 
 
 def flatten_loaded(context: Context, site: Site, item: Keyword) -> None:
-    """Pass ``[{"type": "function"} | tool["function"] for tool in tools]``: of no type, as what was read."""
+    """Pass ``[{"type": "function"} | tool["function"] for tool in tools]``: of no type, as what was read.
+
+    What was read may have no ``parameters``, which Chat Completions lets be left out.
+    """
     strict = context.settings.api_defaults == "preserve"
-    flatten_passed(context, site, item, ['"strict": False'] if strict else [])
+    defaults = [f'"parameters": {EMPTY_SCHEMA}', *(['"strict": False'] if strict else [])]
+    flatten_passed(context, site, item, defaults)
 
 
 def flatten_passed(

@@ -132,7 +132,7 @@ def flatten_at(context: Context, site: Site, sent: Sent) -> None:
     insides = [part for tool in tools for part in _insides(tool)]
     asked = {key: {presence(context, part, key) for part in insides} for key in ("parameters", "strict")}
     wanted = []
-    if typed or {Presence.NEVER, Presence.PERHAPS} & asked["parameters"]:
+    if typed or asked["parameters"] != {Presence.ALWAYS}:
         wanted.append(f'"parameters": {EMPTY_SCHEMA}')
     if context.settings.api_defaults == "preserve" and asked["strict"] != {Presence.ALWAYS}:
         wanted.append('"strict": False')
