@@ -100,6 +100,8 @@ OPENAI = "from openai import OpenAI\nimport registry\nclient = OpenAI()\n"
         ("TABLE = {'a': client.chat.completions.create}", "MR034"),
         ("registry.wrap(client.beta.chat.completions.parse)('x')", "MR034"),
         ("registry.add(client.chat.completions)", "MR036"),
+        ("exec('client.chat.completions.create()')", "MR034"),
+        ("import operator\noperator.attrgetter('chat.completions.create')(client)(model='x')", "MR034"),
         ("registry.add(chat=client.chat)", "MR036"),
     ],
 )
@@ -126,6 +128,14 @@ def test_stored_completions() -> None:
     for call in ("list()", "retrieve('x')", "delete('x')", "messages.list('x')"):
         (item,) = found(f"{OPENAI}client.chat.completions.{call}\n")
         assert (item.reason.code, item.verdict) == ("MR033", Verdict.MANUAL)
+
+
+def test_methods_that_the_sdk_does_not_have() -> None:
+    for call in ("chat.completions.acreate", "chat.completions.creat", "chat.completion.create"):
+        (item,) = found(f"{OPENAI}client.{call}{ARGS}")
+        assert (item.reason.code, item.verdict) == ("MR308", Verdict.MANUAL)
+    given = f"client.chat.completions.acreate = registry.ask\nclient.chat.completions.acreate{ARGS}"
+    assert "MR308" not in codes(f"{OPENAI}{given}")
 
 
 # -- older APIs --------------------------------------------------------------------------
@@ -161,6 +171,16 @@ def test_older_apis(source: str, expected: list[str]) -> None:
         ('import requests\nrequests.post("https://api.openai.com/v1/chat/completions", json={})', ["MR032"]),
         ('import httpx\nhttpx.post(f"{BASE}/chat/completions")', ["MR032"]),
         ('URL = "https://api.openai.com/v1/chat/completions"', ["MR032"]),
+        ('import requests\nP = {"a": "/chat/completions"}\nrequests.post(base + P["a"], json={})', ["MR032"]),
+        (
+            'import httpx\nclass C:\n    P = "chat/completions"\n    def f(self): httpx.post(self.P)',
+            ["MR032"],
+        ),
+        ('URL = "https://api.openai.com/v1/chat/completions"\nimport httpx\nhttpx.post(URL)', ["MR032"]),
+        ('import httpx\nP = "/embeddings"\nC = "/chat/completions"\nhttpx.post(P)', []),
+        ('url += "/chat/completions"', ["MR032"]),
+        ('import requests\nrequests.post("/".join([base, "chat", "completions"]), json={})', ["MR032"]),
+        ('url = "{}/chat/completions".format(base)', ["MR032"]),
         ('url = base + "/chat/completions"', ["MR032"]),
         ('url = f"{e}/openai/deployments/{d}/chat/completions?api-version={v}"', ["MR032"]),
         ('async def f(session):\n    await session.post("/v1/chat/completions")', ["MR032"]),

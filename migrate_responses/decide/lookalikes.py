@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import libcst as cst
 
@@ -20,9 +21,11 @@ from ..results import Level, Verdict
 from ..secrets import masked
 from .doubles import Doubles, replaced
 from .mixed import handed_on
+from .origins import Origins
 from .plan import Reason
 from .receivers import Owner, in_tests, owner_of, receiver
-from .texts import raw_http
+from .texts import by_call, raw_http, spelled_way
+from .urls import Texts
 
 _VERDICTS = {
     Level.NOTE: Verdict.LEFT,
@@ -81,6 +84,8 @@ class _Finder:
             argument: (resource, name) for resource, (argument, name) in handed_on(project).items()
         }
         self.changed = {client for client, place in replaced(project).items() if not in_tests(place.module)}
+        self.texts = Texts(project, Origins(project))
+        self.has_routes = any("completions" in module.text for module in project.modules)
         self.followed: set[cst.CSTNode] = set()
         for site in project.sites.values():
             for resource in site.resources:
@@ -104,6 +109,8 @@ class _Finder:
                     has_batch = has_batch or (reason is not None and reason.code == "MR035")
                 case cst.SimpleString() | cst.FormattedString() if _mentions(node):
                     reason = raw_http(self.project, node, module) or self.doubles.text(node, module)
+                    if reason is None and isinstance(node, cst.SimpleString):
+                        reason = spelled_way(self.project, node, module)
                 case _:
                     continue
             if reason is not None:
@@ -126,6 +133,9 @@ class _Finder:
             return None
         if name in METHODS and _is_chat(node.value):
             return self._method(node, called, module)
+        if called is not None and self._is_missing(node):
+            detail = f"`{_source(module, node)}` is no method of the SDK"
+            return Reason("MR308", Level.MANUAL, detail, node, module)
         if name in ("create", "acreate"):
             return self._older(node, called, module)
         if name in STORED and _is_chat(node.value):
@@ -133,6 +143,31 @@ class _Finder:
         if name in ("chat", "completions"):
             return self._handle(node, module)
         return None
+
+    def _is_missing(self, node: cst.Attribute) -> bool:
+        """``client.chat.completions.acreate(...)``, ``client.chat.completion.create(...)``: fails today."""
+        name, owners = node.attr.value, self.project.values(node.value)
+        if name in METHODS and isinstance(node.value, cst.Attribute):
+            name, owners = node.value.attr.value, self.project.values(node.value.value)
+        paths = [value.path for value in owners if isinstance(value, Resource)]
+        return (
+            len(paths) > 0
+            and len(paths) == len(owners)
+            and not name.startswith("_")
+            and name not in WRAPPERS
+            and all(path[-1] in ("chat", "completions") and not models.step(path, name) for path in paths)
+            and name not in self._given
+        )
+
+    @cached_property
+    def _given(self) -> set[str]:
+        """The attributes that the project itself sets on anything."""
+        targets = (target for module in self.project.modules for target in module.of(cst.AssignTarget))
+        return {
+            target.target.attr.value
+            for target in targets
+            if isinstance(target, cst.AssignTarget) and isinstance(target.target, cst.Attribute)
+        }
 
     def _method(self, node: cst.Attribute, called: cst.Call | None, module: Module) -> Reason | None:
         """``X.chat.completions.create`` that is no site: called on something else, or not called."""
@@ -284,6 +319,8 @@ class _Finder:
         if self._is_resource(node.func):
             detail = "a part of a client is made by itself"
             return Reason("MR034", Level.MANUAL, detail, node, module)
+        if self.has_routes and (reason := by_call(self.project, self.texts, node, module)) is not None:
+            return reason
         match node.func:
             case cst.Attribute(
                 value=cst.Attribute(attr=cst.Name(value="batches")), attr=cst.Name(value="create")
