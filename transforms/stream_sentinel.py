@@ -30,6 +30,8 @@ def plan(context: Context) -> None:
         for shape in context.project.shapes(loop.iter):
             if shape.kind is Kind.STREAM:
                 loops.setdefault(shape.site, set()).update(walk(loop))
+        for text in _formatted(context, loop, module):
+            _show(context, text, module, {shape.site for shape in context.project.shapes(text)})
         for text in _bare(context, loop, module):
             sites = {shape.site for shape in context.project.shapes(text)}
             handed |= sites
@@ -45,14 +47,18 @@ def plan(context: Context) -> None:
         if _asks_for_none(node, module):
             _hold(context, node, module, sites, _WAITS)
         elif shows_none(context, node, module):
-            parent = module.parents[node]
-            shown = module.parents[parent] if isinstance(parent, cst.Arg) else node
-            detail = f"`{context.source(shown, module)}` shows chunks without text, too"
-            context.unsafe(shown, module, sites, "MR404", detail)
+            _show(context, node, module, sites)
 
 
 def _hold(context: Context, node: cst.CSTNode, module: Module, sites: set[Site], why: str) -> None:
     context.manual(node, module, sites, "MR404", f"`{context.source(node, module)}` {why}")
+
+
+def _show(context: Context, node: cst.BaseExpression, module: Module, sites: set[Site]) -> None:
+    parent = module.parents[node]
+    shown = module.parents[parent] if isinstance(parent, (cst.Arg, cst.FormattedStringExpression)) else node
+    detail = f"`{context.source(shown, module)}` shows chunks without text, too"
+    context.unsafe(shown, module, sites, "MR404", detail)
 
 
 def _loops(context: Context) -> Iterator[tuple[cst.For | cst.CompFor, Module]]:
@@ -81,6 +87,24 @@ def _bare(context: Context, loop: cst.For | cst.CompFor, module: Module) -> Iter
         given = isinstance(parent, (cst.Arg, cst.Yield, cst.Return, cst.DictElement))
         if (element or given) and lets_none(context, node, loop, module):
             yield node
+
+
+def _formatted(context: Context, loop: cst.For | cst.CompFor, module: Module) -> Iterator[cst.BaseExpression]:
+    """``delta.content`` of ``yield f"data: {delta.content}"``, None too: it is spelled out."""
+    whole: cst.CSTNode = loop if isinstance(loop, cst.For) else module.parents[loop]
+    for piece in walk(whole):
+        text = piece.expression if isinstance(piece, cst.FormattedStringExpression) else None
+        if not isinstance(text, (cst.Name, cst.Attribute)):
+            continue
+        values = context.project.values(text)
+        is_text = any(isinstance(value, Shape) and value.kind is Kind.DELTA_TEXT for value in values)
+        if (
+            is_text
+            and not any(map(is_nothing, values))
+            and shows_none(context, text, module)
+            and lets_none(context, text, loop, module)
+        ):
+            yield text
 
 
 def _is_boxed(node: cst.BaseExpression, module: Module) -> bool:
