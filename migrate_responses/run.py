@@ -121,7 +121,7 @@ class Inspection:
 
     def results(self) -> Results:
         progress.note("following the calls")
-        project = Project(self._modules)
+        project = Project(self._modules, self._settings.packaged)
         project.assume(self._settings.assume_clients)
         project.solve()
         complete(project)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Const, DictValue, External, Place, Site, Typed
+from ..know.kinds import Const, DictValue, External, Kind, Place, Site, Typed
+from ..know.modules import Module
 from .actions import Action, act, remove
 from .context import Context, Keyword, Request
 from .folding import has_effect
@@ -21,6 +22,7 @@ from .parameter import UNCHANGED, Parameter, is_or
 from .response_format import takes_verbosity, writes_text
 from .shared_dicts import shared_dicts
 from .snippets import expr, operand, spells_none
+from .stream_parts import asks_usage
 
 # Handled by rules of their own.
 ELSEWHERE = frozenset({"messages", "tools", "tool_choice", "functions", "function_call", "response_format"})
@@ -191,9 +193,42 @@ def _stream_options(parameter: Parameter) -> Action:
             return Action("MR119", hold="manual", detail="`stream_options` cannot be followed")
     if not parameter.values:
         return Action("MR119", hold="manual", detail="`stream_options` cannot be followed")
+    varies = len(asks_usage(parameter.request)) > 1 or _is_left_out(parameter)
+    if varies and _reads_usage(parameter):
+        detail = "`include_usage` is not true for every request, and every stream has its usage now"
+        return Action("MR404", drop=True, hold="unsafe", detail=detail)
     if not kept:
         return Action("MR106", drop=True)
     return Action("MR106", wrap=_without_usage)
+
+
+def _is_left_out(parameter: Parameter) -> bool:
+    """Whether some of what the call streams comes without options: ``create(stream=True, **extra)``."""
+    request = parameter.request
+    items = request.written("stream_options")
+    if any(item.holder is None for item in items):
+        return False
+    if any(item.holder is not None for item in request.written("stream")):
+        return False  # where the one is left out, the other may be
+    known = _conditions(parameter, request.site.node, request.site.module)
+    return bool(set(request.dicts) - {item.holder for item in items}) or any(
+        item.place.how == "store" and _conditions(parameter, item.place.node, item.place.module) - known
+        for item in items
+    )
+
+
+def _conditions(parameter: Parameter, node: cst.CSTNode, module: Module) -> set[str]:
+    """The tests that ``node`` stands under."""
+    return {
+        parameter.context.source(one.test, module)
+        for one in module.ancestors(node)
+        if isinstance(one, cst.If)
+    }
+
+
+def _reads_usage(parameter: Parameter) -> bool:
+    kinds = {kind for _, _, kinds in parameter.context.parts(parameter.request.site) for kind in kinds}
+    return Kind.CHUNK in kinds and Kind.USAGE in kinds
 
 
 def _without_usage(value: cst.BaseExpression) -> cst.BaseExpression:

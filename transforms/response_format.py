@@ -98,9 +98,9 @@ def _kind_of_dict(value: DictValue) -> str:
         return "the shape of the format is not known"
     if len(set(found)) > 1 and SCHEMA in found:
         return "the type of the format changes"
-    kind = str(found[0])
-    if kind != SCHEMA:
-        return kind if kind in (TEXT, JSON) else f"`{kind}` is not a known format"
+    if SCHEMA not in found:
+        strange = [kind for kind in found if kind not in (TEXT, JSON)]
+        return f"`{strange[0]}` is not a known format" if strange else JSON if JSON in found else TEXT
     if set(value.places) - {"type", "json_schema"}:
         return "the format has keys that are not known"
     inner = value.fields.get("json_schema")

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from ..know.kinds import Kind, Site
-from .context import Context
+from ..know.kinds import Const, DictValue, External, Kind, Site
+from .context import Context, Request, constants
 
 
 class On(enum.Enum):
@@ -81,8 +81,20 @@ def universe(context: Context, sites: Iterable[Site]) -> Reach:
         request = context.request(site)
         if request.passes_tools:
             found |= {On.CALL, On.CALLS}
-        if request.passes("stream_options"):
+        if True in asks_usage(request):
             found.add(On.USAGE)
+    return frozenset(found)
+
+
+def asks_usage(request: Request) -> frozenset[bool]:
+    """What ``include_usage`` can be in the requests with ``stream_options``; both if that is not known."""
+    found: set[bool] = set()
+    for value in request.values("stream_options"):
+        if isinstance(value, DictValue) and not value.others and not value.merged:
+            asked = constants(value.fields["include_usage"]) if "include_usage" in value.places else [False]
+            found |= {True, False} if asked is None else set(map(bool, asked))
+        elif not (isinstance(value, Const) and value.value is None) and not isinstance(value, External):
+            found.add(True)  # not followed, and held back for it
     return frozenset(found)
 
 

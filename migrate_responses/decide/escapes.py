@@ -325,9 +325,8 @@ class Escapes:
         function = self._project.functions.get(definition) if definition is not None else None
         if function is None:
             return None
-        if function.escaped:
-            return f"whoever calls `{function.name}`"
-        return self.offers.callers(function)
+        offered = self.offers.callers(function)
+        return f"whoever calls `{function.name}`" if offered is None and function.escaped else offered
 
     def _operate(self, owner: cst.BaseExpression, value: cst.BaseExpression, module: Module) -> None:
         """``history += [message]``, ``history << message``: what an object's operators do is not followed."""

@@ -6,12 +6,10 @@ from functools import cached_property
 
 import libcst as cst
 
+from ..know.exported import MADE, exported, is_shipped
 from ..know.graph import Var
 from ..know.kinds import STRUCTURAL, Class, DictValue, Function, Instance, Shape, Value
 from ..know.project import Project
-from .receivers import is_shipped
-
-_MADE = "__init__"  # offered as the class
 
 
 class Offers:
@@ -27,9 +25,9 @@ class Offers:
         if not self._packaged or not is_shipped(module) or module.is_notebook or module.is_snippet:
             return None
         owner = function.owner
-        name = owner.name if function.name == _MADE and owner is not None else function.name
+        name = owner.name if function.name == MADE and owner is not None else function.name
         called = any(is_shipped(call.module) for call in function.callers)  # tests and examples show its use
-        if name.startswith("_") or name == "main" or (called and not self._is_exported(function)):
+        if name.startswith("_") or name == "main" or (called and function not in self._exported):
             return None
         return f"callers of the public `{name}`"
 
@@ -80,16 +78,9 @@ class Offers:
             and not isinstance(module.parents.get(node), (cst.AssignTarget, cst.AnnAssign))
         )
 
-    def _is_exported(self, function: Function) -> bool:
-        """Whether a package offers the function, or the class that it makes, under its own name."""
-        offered = function.owner if function.name == _MADE else function
-        if offered is None or (offered is function and function.owner is not None):
-            return False
-        return any(
-            module.is_package and offered in module.scope.any(offered.name).values
-            for module in self._project.modules
-            if offered.name in module.scope.bound
-        )
+    @cached_property
+    def _exported(self) -> frozenset[Function]:
+        return frozenset(exported(self._project.modules))
 
 
 def is_empty(function: Function) -> bool:

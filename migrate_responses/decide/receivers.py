@@ -106,19 +106,6 @@ def is_stored(project: Project, value: Value) -> bool:
     return False
 
 
-# Folders that a distribution leaves out, or that nobody imports from.
-_BESIDE = frozenset(
-    "tests test examples example samples demo demos docs doc tutorials notebooks benchmarks e2e".split()
-)
-_BESIDE_AT_TOP = _BESIDE | {"scripts", "tools", "setup.py", "noxfile.py", "conftest.py"}
-
-
-def is_shipped(module: Module) -> bool:
-    """Whether ``module`` can be part of what a packaged project offers to others, by its path."""
-    first, *others = module.path.split("/")
-    return first not in _BESIDE_AT_TOP and _BESIDE.isdisjoint(others[:-1]) and not in_tests(module)
-
-
 def receiver(node: cst.BaseExpression) -> cst.BaseExpression:
     """``X`` of ``X.chat.completions.create`` and its kin."""
     steps = {

@@ -12,6 +12,7 @@ from .build import Builder
 from .crowds import functions, held
 from .declared import only_clients
 from .definitions import Definitions
+from .exported import exported
 from .graph import MANY, Var
 from .kinds import (
     Class,
@@ -45,11 +46,13 @@ class Project(Definitions):
     calls, ``callees`` what each invocation calls.
     """
 
-    def __init__(self, modules: Sequence[Module]) -> None:
+    def __init__(self, modules: Sequence[Module], is_packaged: bool = False) -> None:
         super().__init__(modules)
+        self.is_packaged = is_packaged
         self._seeded: set[Var] = set()
         self._opened: set[tuple[Var, Var]] = set()  # what flows for want of knowing better
         self._given: set[Function] = set()  # to which anything may be passed
+        self._offered: set[Function] = set()  # by a package, to others
         self._assumed: frozenset[str] = frozenset()
         self.assumed_clients: set[Client] = set()
         self.notes: dict[str, object] = {}  # facts that others derive once
@@ -73,6 +76,10 @@ class Project(Definitions):
         self._open_gates()
         self._seed_methods()
         self.solver.run()
+        for function in exported(self.modules) if self.is_packaged else ():
+            if function.owner is None:  # a class is made where its parts are at hand
+                function.escaped = True
+                self._offered.add(function)
         self._fixtures = Fixtures(self)
         self._fixtures.fill()
         self.solver.run()
@@ -224,6 +231,8 @@ class Project(Definitions):
             self._seeded.add(var)
             if params[name] is function.node.params.star_arg:
                 continue
+            if params[name] is function.node.params.star_kwarg and function in self._offered:
+                continue  # told of as such (``decide.offers.Offers.givers``)
             changed |= self._seed_entries(function, params[name], var)
             seeds = self._seeds(function, params[name], var)
             if name in self._assumed and all(isinstance(seed, Unknown) for seed in seeds):
@@ -254,11 +263,23 @@ class Project(Definitions):
         )
         if seeds:
             return [] if known else seeds
+        if function.escaped and var.values and self._is_declared_here(function.module, param.annotation):
+            return []  # whoever calls gives what the program gives, too
         if function.escaped or not (known or function.callers or function in self.operated):
             if param.name.value.endswith("mocker") and in_tests(function.module):
                 return [External("pytest_mock.MockerFixture()")]
             return [Unknown(f"parameter `{param.name.value}`", param)]
         return []
+
+    def _is_declared_here(self, module: Module, annotation: cst.Annotation | None) -> bool:
+        """Whether ``annotation`` names a class of the project, as ``list[Message]`` does."""
+        names = syntax.walk(annotation) if annotation is not None else ()
+        return any(
+            isinstance(value, Class)
+            for node in names
+            if isinstance(node, cst.Name) and node.value in module.scope.bound
+            for value in module.scope.any(node.value).values
+        )
 
     def _comes_from_outside(self, cls: Class) -> bool:
         """Whether others alone make instances of ``cls``: the model of a request that a framework reads."""
