@@ -120,7 +120,9 @@ _OPTIONS = (
         help="Leave what needs these rules as it is.",
     ),
     click.option(
-        "--raise-on-failure", is_flag=True, help="Write the check that raises when a response failed."
+        "--raise-on-failure",
+        is_flag=True,
+        help="In loops over streams, write the check that raises when the response failed.",
     ),
     click.option(
         "--exclude", multiple=True, metavar="GLOB", help="Files to read but never write. Repeatable."

@@ -20,7 +20,7 @@ from .finish_words import is_told_once, is_word, spell
 from .folding import is_lost
 from .listing import indent_within
 from .maybe_none import is_not_given
-from .none_kept import is_kept_by_object
+from .none_kept import is_kept_by_object, unpacks_into_names
 from .only_kind import only_kind
 from .reading import read_of, replace_read, same, truth_tested
 from .snippets import expr, in_lines, terms_in_lines
@@ -149,18 +149,7 @@ def _is_element(node: cst.CSTNode, module: Module) -> bool:
     element = module.parents.get(node)
     display = module.parents.get(element) if isinstance(element, cst.Element) else None
     assign = module.parents.get(display) if display is not None else None
-    unpacked = isinstance(assign, cst.Assign) and all(
-        isinstance(target.target, (cst.Tuple, cst.List)) and not _keeps(target.target)
-        for target in assign.targets
-    )
-    return display is not None and not unpacked
-
-
-def _keeps(target: cst.CSTNode) -> bool:
-    """Whether what is assigned to ``target`` gets into an object, a dict or a list."""
-    if isinstance(target, (cst.Attribute, cst.Subscript, cst.StarredElement)):
-        return True
-    return isinstance(target, (cst.Tuple, cst.List, cst.Element)) and any(map(_keeps, target.children))
+    return display is not None and not (isinstance(assign, cst.Assign) and unpacks_into_names(assign))
 
 
 def is_simple_response(node: cst.BaseExpression) -> bool:

@@ -63,11 +63,26 @@ def _is_unpacked(context: Context, element: cst.Element, module: Module) -> bool
     if isinstance(whole, cst.List):
         return False
     if isinstance(holder, cst.Assign):
-        return all(isinstance(target.target, (cst.Tuple, cst.List)) for target in holder.targets)
+        return unpacks_into_names(holder)
     function = context.project.functions.get(module.function(element) or element)
     if not isinstance(holder, cst.Return) or function is None or function.escaped or not function.callers:
         return False
     return all(_takes_apart(caller.node, caller.module) for caller in function.callers)
+
+
+def unpacks_into_names(assign: cst.Assign) -> bool:
+    """Whether what is assigned is taken apart, and no part gets into an object, a dict or a list."""
+    return all(
+        isinstance(target.target, (cst.Tuple, cst.List)) and not _keeps(target.target)
+        for target in assign.targets
+    )
+
+
+def _keeps(target: cst.CSTNode) -> bool:
+    """Whether what is assigned to ``target`` gets into an object, a dict or a list."""
+    if isinstance(target, (cst.Attribute, cst.Subscript, cst.StarredElement)):
+        return True
+    return isinstance(target, (cst.Tuple, cst.List, cst.Element)) and any(map(_keeps, target.children))
 
 
 def _takes_apart(node: cst.CSTNode, module: Module) -> bool:
@@ -77,7 +92,7 @@ def _takes_apart(node: cst.CSTNode, module: Module) -> bool:
         case cst.Await():
             return _takes_apart(parent, module)
         case cst.Assign():
-            return all(isinstance(target.target, (cst.Tuple, cst.List)) for target in parent.targets)
+            return unpacks_into_names(parent)
         case cst.Subscript(value=value):
             return value is node
         case cst.Expr():

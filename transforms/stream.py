@@ -84,6 +84,8 @@ def _failures(context: Context, region: Region) -> None:
         return
     if isinstance(node, (cst.For, cst.CompFor)):
         detail = "a failure inside this stream is an event now, not an exception"
+        if isinstance(node, cst.For):
+            detail += ": --raise-on-failure writes the check"
         context.note(node.iter, region.module, region.sites, "MR409", detail)
 
 

@@ -35,7 +35,13 @@ def choices(screen: Screen, path: str, options: Options) -> None:
 
 
 def _setting(path: str, root: str | None, options: Options) -> Iterator[tuple[str, str]]:
-    yield "configuration", f"{_near(options.file)} {_table(options.file)}" if options.file else "none found"
+    found = "none found"
+    if options.file:
+        table = _table(options.file)
+        found = f"{_near(options.file)} {table}".rstrip()
+        if table and not options.written:
+            found = f"none: {_near(options.file)} sets nothing in {table}"
+    yield "configuration", found
     if root is None:
         yield "project", "none: there is no git work tree and no pyproject.toml around it"
         return

@@ -174,6 +174,8 @@ def _steps(report: Report) -> Iterator[tuple[object, ...]]:
     counts = Counter(site.verdict for site in sites)
     if ready := counts[Verdict.MIGRATED]:
         yield f"Migrate {many(ready, 'call')}: ", command("migrate-responses apply")
+    elif report.outcome.changed:
+        yield "Write the TODO comments: ", command("migrate-responses apply")
     unsafe = sum(site.verdict is Verdict.UNSAFE and site.flow > 0 for site in sites)
     if unsafe and not report.options.settings.unsafe_fixes:
         calls = many(unsafe, "call")
@@ -181,12 +183,13 @@ def _steps(report: Report) -> Iterator[tuple[object, ...]]:
     for code, word, where in ASSUMPTIONS:
         concerned = [{reason.code for reason in site.reasons} for site in sites]
         count, alone = sum(code in codes for codes in concerned), concerned.count({code})
-        if alone:
-            calls = many(alone, "call")
+        if count:
+            calls = many(alone or count, "call")
+            they = "it goes" if (alone or count) == 1 else "they go"
+            free = "may be free to move" if alone else "may have one reason less"
             yield (
-                tag("a", calls, href=f"#rule={code}") if alone == count else calls,
-                f" may be free to move: {'it goes' if alone == 1 else 'they go'} to an endpoint {where}."
-                " If it serves /responses: ",
+                tag("a", calls, href=f"#rule={code}") if alone in (0, count) else calls,
+                f" {free}: {they} to an endpoint {where}. If it serves /responses: ",
                 command(f"--assume-responses {word}"),
             )
     settled = [{code} for code, _, _ in ASSUMPTIONS]  # told of above
@@ -196,20 +199,23 @@ def _steps(report: Report) -> Iterator[tuple[object, ...]]:
         if site.verdict is Verdict.MANUAL and {reason.code for reason in site.reasons} not in settled
     ]
     if held:
-        codes = Counter(code for site in held for code in {reason.code for reason in site.reasons})
+        codes = Counter(site.reasons[0].code for site in held)
+        more = f" and {len(codes) - _MOST_CODES} more" if len(codes) > _MOST_CODES else ""
         links = (
             (
                 ", " if at else "",
                 tag("a", rule(code).title, href=f"#rule={code}&verdict=manual"),
                 f" ({count:,})",
             )
-            for at, (code, count) in enumerate(codes.most_common(3))
+            for at, (code, count) in enumerate(codes.most_common(_MOST_CODES))
         )
-        one = len(held) == 1
-        lead = "What holds it back" if one else "What holds most of them back"
-        yield f"Decide about {many(len(held), 'call')}. {lead}: ", links, "."
+        lead = f"What holds {'it' if len(held) == 1 else 'them'} back"
+        yield f"Decide about {many(len(held), 'call')}. {lead}: ", links, f"{more}."
     if sum(counts[verdict] for verdict in OF_OPENAI):
         yield "Keep new ones out, in CI: ", command("migrate-responses check --allow-todo")
+
+
+_MOST_CODES = 3
 
 
 def command(words: str) -> Html:

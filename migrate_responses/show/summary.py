@@ -75,7 +75,7 @@ def sites(
             reason = replace(reason, next_step=steps[said])
             if reason.level is Level.UNSAFE and all(one.verdict is Verdict.MANUAL for one in held):
                 reason = replace(reason, next_step="")  # --unsafe-fixes would not be enough
-            aside = "" if held == last else _together(held)
+            aside = "" if held == last else _together(held, reason)
             if reason.code == "MR907":  # it is told where the call is, and names the place
                 told = f"{reason.place} would have to change too, and was not named"
                 first = held[0]
@@ -93,8 +93,12 @@ def sites(
         screen.line((site.place, "bold"), ": ", state, more, hang=4)
 
 
-def _together(held: Sequence[SiteResult]) -> str:
-    return f" (holds back {len(held)} calls: {spots(held)})" if len(held) > 1 else ""
+def _together(held: Sequence[SiteResult], reason: Diagnostic) -> str:
+    """Which calls a reason holds back, if they are several or in another file."""
+    if len(held) > 1:
+        return f" (holds back {len(held)} calls: {spots(held)})"
+    elsewhere = held[0].verdict in HELD and held[0].path != reason.path and bool(reason.path)
+    return f" (holds back {spots(held)})" if elsewhere else ""
 
 
 def headings(result: Outcome) -> dict[str, str]:
