@@ -232,6 +232,11 @@ def _judges(project: Project) -> _Judges:
     return found
 
 
+def texts_of(project: Project) -> Texts:
+    """What strings of ``project`` can be, as its clients are judged by."""
+    return _judges(project).texts
+
+
 def is_instructor_site(site: Site) -> bool:
     """Whether a ``response_model=`` gives away that the client is wrapped by instructor."""
     return has_argument(site, "response_model")
@@ -333,4 +338,4 @@ def _version_fault(item: Text) -> _Fault | None:
     )
 
 
-__all__ = ["has_argument", "is_instructor_site", "judge", "judge_site"]
+__all__ = ["has_argument", "is_instructor_site", "judge", "judge_site", "texts_of"]

@@ -20,12 +20,11 @@ from ..know.project import Project
 from ..results import Level, Verdict
 from ..secrets import masked
 from .doubles import Doubles, replaced
+from .endpoints import texts_of
 from .mixed import handed_on
-from .origins import Origins
 from .plan import Reason
 from .receivers import Owner, in_tests, owner_of, receiver
 from .texts import by_call, raw_http, spelled_way
-from .urls import Texts
 
 _VERDICTS = {
     Level.NOTE: Verdict.LEFT,
@@ -46,6 +45,7 @@ _LEGACY = re.compile(r"openai\.(\w+(\(\))?\.)?(completions\.create|Completion\.a
 _RESOURCE = re.compile(
     r"openai\.resources\.(beta\.)?chat\.(completions\.)*(chat\.)?(Async)?(Completions|Chat)"
 )
+_ROUTES = re.compile(r"[\"'/]completions\b|\b(?:exec|eval)\(")
 BATCH_URL = "/v1/chat/completions"
 
 
@@ -84,8 +84,8 @@ class _Finder:
             argument: (resource, name) for resource, (argument, name) in handed_on(project).items()
         }
         self.changed = {client for client, place in replaced(project).items() if not in_tests(place.module)}
-        self.texts = Texts(project, Origins(project))
-        self.has_routes = any("completions" in module.text for module in project.modules)
+        self.texts = texts_of(project)
+        self.has_routes = any(_ROUTES.search(module.text) for module in project.modules)
         self.followed: set[cst.CSTNode] = set()
         for site in project.sites.values():
             for resource in site.resources:
