@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 
 import libcst as cst
 
@@ -94,15 +95,18 @@ def misspelt(module: Module) -> Iterator[tuple[cst.Comment, str]]:
             yield comment, complaint
 
 
-def _comments(module: Module) -> Iterator[tuple[cst.Comment, cst.CSTNode | None]]:
+@lru_cache(maxsize=1)  # each call in a file asks
+def _comments(module: Module) -> list[tuple[cst.Comment, cst.CSTNode | None]]:
     """The comments of ``module`` in order, each with the statement on whose head or above which it stands."""
+    found: list[tuple[cst.Comment, cst.CSTNode | None]] = []
     stack: list[tuple[cst.CSTNode, cst.CSTNode | None]] = [(module.tree, None)]
     while stack:
         node, owner = stack.pop()
         if isinstance(node, cst.Comment):
-            yield node, owner
+            found.append((node, owner))
         inner = node if isinstance(node, _STATEMENTS) else owner
         stack.extend((child, inner) for child in reversed(node.children))
+    return found
 
 
 def _complaint(match: re.Match[str]) -> str | None:
