@@ -49,3 +49,35 @@ def _passed(function: cst.FunctionDef, call: cst.Call, is_method: bool) -> Given
 def resolved(node: cst.BaseExpression | None, passed: Given) -> cst.BaseExpression | None:
     """What ``node`` stands for in one call, if it is the name of a parameter."""
     return passed.get(node.value, node) if isinstance(node, cst.Name) else node
+
+
+def own_fields(module: Module, node: cst.CSTNode) -> list[tuple[cst.Name, cst.BaseExpression]]:
+    """Where the class around ``self.x`` gives ``x`` a value: the name that is set, and to what."""
+    name = own_name(node)
+    around = next((one for one in module.ancestors(node) if isinstance(one, cst.ClassDef)), None)
+    if not name or around is None:
+        return []
+    found: list[tuple[cst.Name, cst.BaseExpression]] = []
+    for one in syntax.walk(around):
+        match one:
+            case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value):
+                pass
+            case cst.AnnAssign(target=target, value=cst.BaseExpression() as value):
+                pass
+            case _:
+                continue
+        if own_name(target) == name:
+            assert isinstance(target, cst.Attribute)
+            found.append((target.attr, value))
+        elif isinstance(target, cst.Name) and target.value == name and module.function(one) is None:
+            found.append((target, value))
+    return found
+
+
+def own_name(node: cst.CSTNode) -> str:
+    """``x`` of ``self.x``."""
+    match node:
+        case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)):
+            return name
+        case _:
+            return ""

@@ -15,6 +15,7 @@ import libcst as cst
 from ..know import modules as syntax
 from ..know.kinds import Const, Function, Instance
 from ..know.modules import Module
+from .double_callers import own_fields
 from .double_edits import as_item, has_others, is_call, is_empty, new_name, new_string
 from .double_forms import Keywords, call_with, keywords_of
 from .double_trees import assigned_through, binding, is_read, uses
@@ -306,6 +307,9 @@ class Calls:
                 if bound is not None:
                     return self.are_items(bound.value, depth - 1)
                 return self._given(node, depth - 1)
+            case cst.Attribute() if depth:
+                set_to = own_fields(self._module, node)
+                return bool(set_to) and all(self.are_items(value, depth - 1) for _, value in set_to)
             case _:
                 return False
 

@@ -16,7 +16,7 @@ from ..know import modules as syntax
 from ..know.kinds import Const, Kind, Site
 from ..know.modules import Module
 from .context import Context
-from .double_callers import Given, given, resolved
+from .double_callers import Given, given, own_name, resolved
 from .double_edits import FINISH, REASON, is_empty
 from .double_forms import Keywords
 from .snippets import expr, operand, parenthesized, spells_none, string
@@ -46,7 +46,8 @@ def _reasons(context: Context, finish: cst.BaseExpression) -> set[str]:
         return {str(finish.evaluated_value)}
     if isinstance(finish, cst.IfExp):
         return {reason for end in _ends(finish) for reason in _reasons(context, end)}
-    values = context.project.values(finish) if isinstance(finish, cst.Name) else []
+    is_read = isinstance(finish, cst.Name) or bool(own_name(finish))
+    values = context.project.values(finish) if is_read else []
     return {str(value.value) if isinstance(value, Const) else "?" for value in values}
 
 
@@ -130,6 +131,10 @@ def _pairs(
     shapes: Shapes, finish: cst.BaseExpression, calls: cst.BaseExpression | None
 ) -> Iterator[tuple[str | None, bool | None]]:
     """The finish reasons of a double, each with whether it has calls then; None where that is unknown."""
+    if own_name(finish):
+        has_calls = _has(calls, {})
+        yield from ((reason, has_calls) for reason in _reasons(shapes.context, finish))
+        return
     for passed in given(shapes.context, shapes.module, finish) or ({},):
         yield _reason(finish, passed), _has(calls, passed)
 

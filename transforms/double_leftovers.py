@@ -9,10 +9,11 @@ import libcst as cst
 
 from ..decide.receivers import MOCKS
 from ..know import modules as syntax
-from ..know.kinds import External, Instance, Site, Unknown, Value
+from ..know.kinds import Class, External, Function, Instance, Site, Unknown, Value
 from ..know.modules import Module
 from .context import Context
 from .double_targets import Targets
+from .double_trees import is_read
 from .tested import at, imported_by, is_test
 
 _CHAIN = re.compile(r"\.(beta\.)?chat\.completions\b")
@@ -151,11 +152,34 @@ class Leftovers:
         match parent:
             case cst.AnnAssign(target=target) if target is node:
                 pass
+            case cst.Param() if self._is_handed_on(parent):
+                return False
             case cst.AssignTarget() | cst.Param():
                 pass
             case _:
                 return False
         return isinstance(self._around(node), cst.ClassDef)
+
+    def _is_handed_on(self, parameter: cst.Param) -> bool:
+        """Whether a parameter only goes to classes and functions of the tests, which are looked at too."""
+        function = self.module.function(parameter)
+        if not isinstance(function, cst.FunctionDef):
+            return False
+        name = parameter.name.value
+        reads = [
+            node
+            for node in syntax.walk(function.body)
+            if isinstance(node, cst.Name) and node.value == name and is_read(self.module, node)
+        ]
+        return bool(reads) and all(map(self._is_given_to_tests, reads))
+
+    def _is_given_to_tests(self, node: cst.Name) -> bool:
+        arg = self.module.parents.get(node)
+        call = self.module.parents.get(arg) if isinstance(arg, cst.Arg) and not arg.star else None
+        values = list(self.context.project.values(call.func)) if isinstance(call, cst.Call) else []
+        return bool(values) and all(
+            isinstance(value, (Class, Function)) and is_test(value.module) for value in values
+        )
 
     def _is_itself(self, node: cst.CSTNode) -> bool:
         """Whether ``self.beta = self``: what it has is there without it too."""

@@ -19,6 +19,7 @@ from ..know.modules import Module
 from . import double_answers, double_chunks, double_dicts, double_names, double_routes, double_specs
 from .context import Context
 from .double_attributes import Attributes
+from .double_callers import own_fields
 from .double_calls import Calls
 from .double_edits import (
     USAGE,
@@ -283,8 +284,19 @@ class Shapes:
         if edit is None:
             return False
         self.known.update(inside(node))
+        for read in syntax.walk(tree):
+            if read in self.module.parents:
+                self._own_field(read)
         self.edit(node, edit if tree is node else self._of_tree(node, tree, edit))
         return True
+
+    def _own_field(self, read: cst.CSTNode) -> None:
+        """``self.finish_reason`` in a double that is understood: so is where the fake is given it."""
+        for name, value in own_fields(self.module, read):
+            self.known.add(name)
+            function = self.module.function(value)
+            given = syntax.parameters(function.params) if isinstance(function, cst.FunctionDef) else ()
+            self.known.update(p.name for p in given if p.name.value == getattr(value, "value", None))
 
     def _chunk(self, node: cst.Call, tree: cst.Call, path: str) -> bool:
         """A chunk of a stream with its choice and its delta; tells whether all of it is known."""
