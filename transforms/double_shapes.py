@@ -110,6 +110,9 @@ class Shapes:
         for call in self.module.of(cst.Call):
             if call not in self._trees and not self.gone.intersection(self.module.ancestors(call)):
                 self._call(call)
+        for call in self.module.of(cst.Call):
+            if call not in self._trees and not self.gone.intersection(self.module.ancestors(call)):
+                self._counts(call)
         double_routes.plan(self)
         double_chunks.plan(self)
         Attributes(self).plan()
@@ -203,16 +206,24 @@ class Shapes:
         if path is None:
             return
         keywords = keywords_of(node)
-        if USAGE.keys() & keywords.keys():
-            if path.startswith("openai.types."):
-                double_answers.counted(self, node)
-            else:
-                self.edit_part(node, rename_keywords(USAGE))
         if "choices" in keywords:
             self._response(node, path, keywords)
         elif "content" in keywords and self._is_lone_message(node, keywords):
             self.tell_none(keywords["content"], node)
             self.edit(node, lone_message(self.may_be_none(keywords["content"])))
+
+    def _counts(self, node: cst.Call) -> None:
+        """A double of usage; not one in an answer that is not understood, which stays whole."""
+        path = self.maker(node)
+        if path is None or not USAGE.keys() & keywords_of(node).keys():
+            return
+        around = [call for call in self.module.ancestors(node) if "choices" in keywords_of(call)]
+        if not self.known.issuperset(around):
+            return
+        if path.startswith("openai.types."):
+            double_answers.counted(self, node)
+        else:
+            self.edit_part(node, rename_keywords(USAGE))
 
     def _is_lone_message(self, node: cst.Call, keywords: Keywords) -> bool:
         """Whether a double is a message that a name holds: ``message = SimpleNamespace(content=...)``."""

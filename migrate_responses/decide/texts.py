@@ -14,6 +14,7 @@ from ..know.project import Project
 from ..results import Level
 from . import providers
 from .plan import Reason
+from .receivers import in_tests
 from .urls import Texts
 
 _ROUTE = re.compile(r"\S*chat/completions/?(\?\S*)?")
@@ -57,7 +58,7 @@ def raw_http(project: Project, node: cst.SimpleString | cst.FormattedString, mod
         return Reason("MR803", Level.UNSAFE, "a mocked route", node, module)
     if not (absolute or text.startswith(_GAP) or (isinstance(call, cst.Call) and _is_request(project, call))):
         return None
-    if isinstance(call, cst.Call) and _is_said(project, call):
+    if isinstance(call, cst.Call) and (_is_said(project, call) or _is_made_up(project, call, module)):
         return None
     return _by_host(text, node, module)
 
@@ -192,6 +193,19 @@ def _is_double(project: Project, call: cst.Call) -> bool:
 def _is_request(project: Project, call: cst.Call) -> bool:
     roots, tail, _ = _callee(project, call)
     return bool(roots & _HTTP_MODULES) or tail in _HTTP_METHODS
+
+
+def _is_made_up(project: Project, call: cst.Call, module: Module) -> bool:
+    """Whether ``call`` makes a request in a test that sends none: for an error that a double raises."""
+    roots, tail, _ = _callee(project, call)
+    sends = (".send(", "urlopen(", ".handle_request(", ".handle_async_request(")
+    return (
+        tail == "Request"
+        and bool(roots)
+        and roots <= {"httpx", "httpx2"}
+        and in_tests(module)
+        and not any(word in module.text for word in sends)
+    )
 
 
 def _is_said(project: Project, call: cst.Call) -> bool:

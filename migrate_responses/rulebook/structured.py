@@ -136,6 +136,6 @@ STRUCTURE: tuple[Rule, ...] = (
         "client = make_fake(choices_from=recording)",
         "",
         PROJECT,
-        step="check the test, then use --unsafe-fixes",
+        step="check the test, then use --unsafe-fixes and change it by hand",
     ),
 )
