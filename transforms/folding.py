@@ -10,6 +10,7 @@ from ..know.kinds import DUMPS, JSON_DUMPS, Bound, Function, Instance, Site, Sup
 from ..know.modules import Module, walk
 from .context import Context
 from .maybe_none import would_be_heard
+from .reading import truth_tested
 
 # Calls that do nothing but look.
 _LOOKS = frozenset({"getattr", "hasattr", "isinstance", "len", "dict", "str", "type"})
@@ -100,11 +101,15 @@ def settle(
     if is_lost(context, node, module, sites):
         return
     parent = module.parents.get(node)
-    if isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, cst.And) is truth:
+    while isinstance(parent, cst.UnaryOperation) and isinstance(parent.operator, cst.Not):
+        node, truth, parent = parent, not truth, module.parents.get(parent)
+    is_idle = isinstance(parent, cst.BooleanOperation) and isinstance(parent.operator, cst.And) is truth
+    if isinstance(parent, cst.BooleanOperation) and is_idle and _may_go(parent, node, module):
         left = parent.left is node
 
         def other(original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
-            assert isinstance(updated, cst.BooleanOperation)
+            if not isinstance(updated, cst.BooleanOperation):
+                return cst.Name(str(truth))  # both of its operands are always so
             rest = updated.right if left else updated.left
             if updated.lpar and not rest.lpar:
                 return rest.with_changes(lpar=updated.lpar, rpar=updated.rpar)
@@ -113,3 +118,8 @@ def settle(
         context.edit(parent, module, sites, other, code)
     else:
         context.edit(node, module, sites, lambda o, u: cst.Name(str(truth)), code)
+
+
+def _may_go(whole: cst.BooleanOperation, node: cst.BaseExpression, module: Module) -> bool:
+    """Whether an operand can be left out: the last one may be the result, as of ``usage and True``."""
+    return whole.left is node or truth_tested(module, whole)
