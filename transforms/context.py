@@ -258,7 +258,7 @@ class Request:
         for value in var.values:
             if isinstance(value, DictValue):
                 self._dict(value, node, without)
-            elif not (isinstance(value, Const) and value.value is None):
+            elif not _has_nothing(value):
                 self.untracked.append((node, "its value comes from elsewhere"))
 
     def _dict(self, value: DictValue, node: cst.CSTNode, without: frozenset[str]) -> None:
@@ -327,6 +327,13 @@ class Request:
         for value in self.values(name):
             if isinstance(value, SeqValue):
                 yield value
+
+
+def _has_nothing(value: Value) -> bool:
+    """None, or the ``()`` of ``dict(params or ())``."""
+    if isinstance(value, SeqValue):
+        return not (value.element.values or value.derived or value.places)
+    return isinstance(value, Const) and value.value is None
 
 
 def _passes_nothing(var: Var) -> bool:
