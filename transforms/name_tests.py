@@ -102,9 +102,9 @@ def _all_in(project: Project, node: cst.BaseExpression) -> frozenset[str] | None
 
 
 def _surely_in(project: Project, node: cst.BaseExpression) -> frozenset[str]:
-    """The texts that are in ``node`` whatever happens: it is one display, which nothing is taken out of."""
+    """The texts that are in ``node`` whatever happens: in a tuple, or where it is written right there."""
     match project.values(node):
-        case [SeqValue(places=places, derived=[])] if all(place.how == "literal" for place in places):
+        case [SeqValue(places=places, derived=[]) as row] if row.type == "tuple" or row.node is node:
             held = [value for place in places if place.var is not None for value in place.var.values]
             single = all(place.var is not None and len(place.var.values) == 1 for place in places)
             texts = [value.value for value in held if isinstance(value, Const)]
