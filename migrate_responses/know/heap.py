@@ -103,11 +103,13 @@ class Heap(ABC):
     def _pair_up(self, owner: DictValue, pairs: SeqValue) -> None:
         """``dict(pairs)``: what they have may be under any key."""
         held = Var()
-        owner.others.append(Place("literal", owner.node, owner.module, held))
+        place = Place("literal", owner.node, owner.module, held)
         self.solver.flow(held, owner.everything)
         self.solver.flow(held, owner.unkeyed)
 
         def on(pair: Value) -> None:
+            if place not in owner.others:  # of `dict(params or ())` no pair comes
+                owner.others.append(place)
             if isinstance(pair, SeqValue):
                 self.element_at(pair, 1, held)
             else:
