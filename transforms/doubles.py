@@ -79,6 +79,9 @@ class _Test:
             for node in syntax.walk(site.node)
         }
         self.known |= own
+        # The modules of imports stay: other names may come from there, and those that lose their use go.
+        for statement in self.module.of(cst.ImportFrom, cst.Import):
+            self.known.update(syntax.walk(statement))
         self.shapes.plan()
         self.fakes.plan()
         self.known |= self.shapes.known

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import libcst as cst
@@ -14,39 +13,11 @@ from ..documents.names import is_inert
 from ..know import modules as syntax
 from ..know.kinds import External, Site
 from ..know.modules import Module
+from .import_lines import Line, Wanted, aliases, find_lines, head, local_name, local_names, used
 
 _WIDTH = 88
 # Packages whose names edits take out of use: the SDK's types, and the generic ones around them.
 _OWN = frozenset({"openai", "typing", "typing_extensions", "collections"})
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """``from module import name``; ``beside`` is the old name whose import shows where."""
-
-    module: str
-    name: str
-    beside: str = ""
-
-    @property
-    def local(self) -> str:
-        return self.name.rpartition(" as ")[2]
-
-
-@dataclass
-class _Line:
-    """One import statement: what stays of it, and what is new there."""
-
-    statement: cst.SimpleStatementLine
-    node: cst.ImportFrom | cst.Import
-    nested: bool  # in a block, as under ``if TYPE_CHECKING:``
-    gone: set[str] = field(default_factory=set)
-    added: list[Wanted] = field(default_factory=list)
-
-    @property
-    def is_removed(self) -> bool:
-        """Whether nothing is left of the statement."""
-        return not self.added and _locals([self]) <= self.gone
 
 
 class Imports:
@@ -68,11 +39,11 @@ class Imports:
         """The names that other modules import from each module."""
         found: dict[Module, set[str]] = {}
         for other in self._project.modules:
-            for line in _lines(other.tree):
+            for line in find_lines(other.tree):
                 if isinstance(line.node, cst.ImportFrom):
-                    source = self._project.find_module(other, len(line.node.relative), _head(line.node))
+                    source = self._project.find_module(other, len(line.node.relative), head(line.node))
                     if source is not None and source is not other:
-                        names = (syntax.dotted(alias.name) for alias in _aliases(line.node))
+                        names = (syntax.dotted(alias.name) for alias in aliases(line.node))
                         found.setdefault(source, set()).update(names)
         return found
 
@@ -82,18 +53,20 @@ def settle(module: Module, tree: cst.Module, wanted: Iterable[Wanted], kept: Con
 
     Names in ``kept`` are imported from here by other modules, and stay.
     """
-    lines = _lines(tree)
+    lines = find_lines(tree)
     if not lines and not list(wanted):
         return tree
-    gone = _unused(module, tree) - {name for name in _locals(lines) if name in kept}
+    names = used(module.tree) - used(tree)
     for line in lines:
-        line.gone = _locals([line]) & gone
-    present = _locals(lines) - gone
-    for item in dict.fromkeys(wanted):
-        if item.local in present:
+        line.gone = _unused(module, line, names) - {name for name in local_names([line]) if name in kept}
+    on_top = [line for line in lines if line.holder is None]
+    present = set().union(*(local_names([line]) - line.gone for line in on_top))
+    items = list(dict.fromkeys(wanted))
+    for item in items:
+        if item.local in present or _in_functions(tree, lines, item, items):
             continue
         present.add(item.local)
-        home = _home(module, lines, item)
+        home = _home(module, on_top, item)
         if home is None:
             tree = _on_top(tree, item)
         else:
@@ -106,39 +79,16 @@ def settle(module: Module, tree: cst.Module, wanted: Iterable[Wanted], kept: Con
     return result
 
 
-def _lines(tree: cst.Module) -> list[_Line]:
-    found = []
-    for node in syntax.walk(tree):
-        if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
-            inner = node.body[0]
-            if isinstance(inner, cst.Import) or (
-                isinstance(inner, cst.ImportFrom) and not isinstance(inner.names, cst.ImportStar)
-            ):
-                found.append(_Line(node, inner, node not in tree.body))
-    return found
-
-
-def _locals(lines: Iterable[_Line]) -> set[str]:
-    """The names that import statements bind."""
-    return {_local(alias, line.node) for line in lines for alias in _aliases(line.node)}
-
-
-def _aliases(node: cst.ImportFrom | cst.Import) -> Sequence[cst.ImportAlias]:
-    return () if isinstance(node.names, cst.ImportStar) else node.names
-
-
-def _local(alias: cst.ImportAlias, node: cst.ImportFrom | cst.Import) -> str:
-    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-        return alias.asname.name.value
-    name = syntax.dotted(alias.name)
-    return name.partition(".")[0] if isinstance(node, cst.Import) else name
-
-
-def _unused(module: Module, tree: cst.Module) -> set[str]:
-    """The names of types that the file used before the edits, and does not use after."""
-    before, after = _used(module.tree), _used(tree)
-    gone = before - after
-    return {name for name in gone if _may_go(module, name)}
+def _unused(module: Module, line: Line, names: Container[str]) -> set[str]:
+    """What ``line`` binds of ``names``, which the file used before the edits and does not use after."""
+    gone = {name for name in local_names([line]) if name in names}
+    match line.holder:
+        case None:
+            return {name for name in gone if _may_go(module, name)}
+        case cst.FunctionDef() if head(line.node).partition(".")[0] in _OWN:
+            return gone
+        case _:
+            return set()  # in a class it is an attribute, too
 
 
 def _may_go(module: Module, name: str) -> bool:
@@ -150,37 +100,25 @@ def _may_go(module: Module, name: str) -> bool:
     )
 
 
-def _used(tree: cst.Module) -> set[str]:
-    """The names that a file uses, imports aside; also those that strings name, as annotations do."""
-    found: set[str] = set()
-    stack: list[cst.CSTNode] = [tree]
-    while stack:
-        node = stack.pop()
-        match node:
-            case cst.Import() | cst.ImportFrom():
-                continue
-            case cst.Name(value=name):
-                found.add(name)
-            case cst.Attribute(value=value):
-                stack.append(value)
-                continue
-            case cst.SimpleString():
-                text = node.evaluated_value
-                if isinstance(text, str) and len(text) < 300:
-                    found.update(_words(text))
-            case _:
-                pass
-        stack.extend(syntax.children(node))
-    return found
+def _in_functions(tree: cst.Module, lines: list[Line], item: Wanted, items: list[Wanted]) -> bool:
+    """Whether ``item`` now stands in each function that uses it, beside an old import that is there."""
+    beside = {other.beside for other in items if other.local == item.local}
+    homes = {
+        line.holder: line
+        for line in lines
+        if isinstance(line.holder, cst.FunctionDef) and not beside.isdisjoint(local_names([line]))
+    }
+    if not homes or item.local in used(tree, homes):
+        return False
+    for holder, line in homes.items():
+        if item.local in used(holder) and item.local not in {other.local for other in line.added}:
+            line.added.append(item)
+    return True
 
 
-def _words(text: str) -> set[str]:
-    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
-
-
-def _home(module: Module, lines: list[_Line], item: Wanted) -> _Line | None:
+def _home(module: Module, lines: list[Line], item: Wanted) -> Line | None:
     """The import that ``item`` joins, or stands beside."""
-    beside = next((line for line in lines if item.beside and item.beside in _locals([line])), None)
+    beside = next((line for line in lines if item.beside and item.beside in local_names([line])), None)
     same = [
         line
         for line in lines
@@ -196,16 +134,10 @@ def _home(module: Module, lines: list[_Line], item: Wanted) -> _Line | None:
         return pending
     if beside is not None:
         return beside
-    openai = [line for line in lines if _head(line.node).partition(".")[0] == "openai"]
+    openai = [line for line in lines if head(line.node).partition(".")[0] == "openai"]
     if module.is_notebook and openai:
         return openai[0]  # the others may stand in cells below those that use the name
     return openai[-1] if openai else None
-
-
-def _head(node: cst.ImportFrom | cst.Import) -> str:
-    if isinstance(node, cst.ImportFrom):
-        return syntax.dotted(node.module) if node.module is not None else ""
-    return syntax.dotted(node.names[0].name)
 
 
 def _on_top(tree: cst.Module, item: Wanted) -> cst.Module:
@@ -255,7 +187,7 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
 
 
 class _Settler(cst.CSTTransformer):
-    def __init__(self, lines: dict[cst.SimpleStatementLine, _Line]) -> None:
+    def __init__(self, lines: dict[cst.SimpleStatementLine, Line]) -> None:
         super().__init__()
         self._lines = lines
         self._inherited: dict[cst.CSTNode, list[cst.EmptyLine]] = {}
@@ -288,20 +220,33 @@ class _Settler(cst.CSTTransformer):
     def leave_IndentedBlock(
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
-        if original_node.body and not updated_node.body:
+        if not original_node.body:
+            return updated_node
+        if not updated_node.body:
             return updated_node.with_changes(body=[cst.SimpleStatementLine([cst.Pass()])])
-        return updated_node
+        gone = original_node.body[0]
+        line = self._lines.get(gone) if isinstance(gone, cst.SimpleStatementLine) else None
+        return _closed_up(updated_node) if line is not None and line.is_removed else updated_node
+
+
+def _closed_up(block: cst.IndentedBlock) -> cst.IndentedBlock:
+    """``block``, whose first statement is gone, without blank lines at its beginning."""
+    first = block.body[0]
+    if not isinstance(first, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+        return block
+    above = itertools.dropwhile(lambda line: line.comment is None, first.leading_lines)
+    return block.with_changes(body=[first.with_changes(leading_lines=list(above)), *block.body[1:]])
 
 
 def _rewritten(
-    line: _Line, statement: cst.SimpleStatementLine
+    line: Line, statement: cst.SimpleStatementLine
 ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
     node = line.node
-    kept = [alias for alias in _aliases(node) if _local(alias, node) not in line.gone]
+    kept = [alias for alias in aliases(node) if local_name(alias, node) not in line.gone]
     groups: dict[str, list[str]] = {}
     for item in line.added:
         groups.setdefault(item.module, []).append(item.name)
-    own = groups.pop(_head(node), []) if isinstance(node, cst.ImportFrom) else []
+    own = groups.pop(head(node), []) if isinstance(node, cst.ImportFrom) else []
     nodes: list[cst.ImportFrom | cst.Import] = []
     if kept or own:
         nodes.append(_with_names(node, kept, own))
@@ -323,9 +268,9 @@ def _with_names(
 ) -> cst.ImportFrom | cst.Import:
     if isinstance(node, cst.Import):
         return node.with_changes(names=_tidied(kept))
-    old = [syntax.dotted(alias.name) for alias in _aliases(node)]
+    old = [syntax.dotted(alias.name) for alias in aliases(node)]
     if not names and _is_broken(node) and not _fits(node, kept):
-        last = _aliases(node)[-1].comma
+        last = aliases(node)[-1].comma
         kept = [*kept[:-1], kept[-1].with_changes(comma=last)]
         return node.with_changes(names=kept)
     texts = [
@@ -336,13 +281,12 @@ def _with_names(
         texts.sort(key=None if old == sorted(old) else str.lower)
     if _has_comment(node):
         return _joined(node, kept, names)
-    return _import(_head(node), texts, node)
+    return _import(head(node), texts, node)
 
 
 def _fits(node: cst.ImportFrom, kept: list[cst.ImportAlias]) -> bool:
     return (
-        not _has_comment(node)
-        and len(_one_line(_head(node), [syntax.dotted(a.name) for a in kept])) <= _WIDTH
+        not _has_comment(node) and len(_one_line(head(node), [syntax.dotted(a.name) for a in kept])) <= _WIDTH
     )
 
 
@@ -358,10 +302,10 @@ def _has_comment(node: cst.CSTNode) -> bool:
 
 def _joined(node: cst.ImportFrom, kept: list[cst.ImportAlias], names: list[str]) -> cst.ImportFrom:
     """The import with its comments, and ``names`` in front."""
-    model = _aliases(node)[0].comma
+    model = aliases(node)[0].comma
     new = [cst.ImportAlias(cst.Name(name), comma=model) for name in names if " " not in name]
     together = [*new, *kept]
-    together[-1] = together[-1].with_changes(comma=_aliases(node)[-1].comma)
+    together[-1] = together[-1].with_changes(comma=aliases(node)[-1].comma)
     return node.with_changes(names=together)
 
 
