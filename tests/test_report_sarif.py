@@ -272,6 +272,18 @@ def test_fixes_make_the_change_in_fixtures(folder: Path) -> None:
     assert made == after(found, before)
 
 
+def test_the_comment_in_a_notebook_is_a_fix_of_its_own() -> None:
+    sources = [f"{HEAD}{call('plain')}", call("stopped", '        stop=["END"],\n').strip()]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "source": text.splitlines(keepends=True)}
+        for text in sources
+    ]
+    book = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+    fixes = [fix for one in run_of(report({"n.ipynb": book}))["results"] for fix in one.get("fixes", ())]
+    told = [fix["description"]["text"] for fix in fixes]
+    assert told == ["Migrate this call.", "Write the TODO of this call."]
+
+
 def test_a_line_with_a_key_is_in_no_fix() -> None:
     key = "sk-proj-Ab3dEf6hIj9kLm2nOp5q"
     made = f"OpenAI(api_key='{key}').chat.completions.create(model='m', messages=[])"

@@ -159,7 +159,10 @@ def _part(context: Context, part: Part) -> str | None:
         context.manual(where, module, sites, "MR206", f"`{foreign[0]}` on a part belongs to another API")
         return None
     if (kind == "text" and "assistant" in part.roles and part.roles != {"assistant"}) or None in part.roles:
-        context.manual(where, module, sites, "MR604", "a part that is sent in messages of several roles")
+        detail = (
+            f"`{context.source(where, module, 30)}` is sent in messages of several roles, whose parts differ"
+        )
+        context.manual(where, module, sites, "MR604", detail, "give each role its own, or write plain texts")
         return None
     if kind == "refusal" or (kind == "text" and _as_string(context, part)):
         return kind

@@ -55,8 +55,8 @@ class _Hunk:
 
     @property
     def is_todo(self) -> bool:
-        """Whether nothing but a TODO comment comes or goes."""
-        lines = [line.strip() for line in self.lines]
+        """Whether nothing but a TODO comment comes or goes; in a notebook, lines stand in quotes."""
+        lines = [line.strip().removeprefix('"').lstrip() for line in self.lines]
         return all(line.startswith("#") for line in lines) and any(line.startswith(_TODO) for line in lines)
 
     def touches(self, place: FlowPlace) -> bool:
