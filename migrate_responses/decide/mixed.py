@@ -29,6 +29,7 @@ from ..know.project import Project
 from ..results import Level
 from .doubles import patched_sdk, replaced
 from .http_clients import has_own_transport, overridden, patched_clients, watched
+from .lacking import lacks
 from .origins import Origins
 from .plan import Reason
 from .receivers import DOUBLES, Owner, in_tests, is_stored, owner_of
@@ -110,8 +111,10 @@ def _mixed(project: Project, site: Site, settings: Settings, origins: Origins) -
     """Reasons against ``site`` when its receiver is not always an OpenAI client; one of a kind."""
     assumed = any(client in project.assumed_clients for client in site.clients)
     found: dict[str, Reason] = {}
-    for node in _receivers(project, site):
+    for node, step in _receivers(project, site).items():
         for value in project.values(node):
+            if step in _PARTS and lacks(project, value, step):
+                continue  # an error before and after
             owner = _stranger(project, value, settings, assumed)
             if owner is None:
                 continue
@@ -137,21 +140,27 @@ def _is_of_tests(project: Project, site: Site) -> bool:
     return all(in_tests(client.module) and client not in declared for client in site.clients)
 
 
-def _receivers(project: Project, site: Site) -> list[cst.CSTNode]:
-    """The expressions from which the client comes to ``site``: the client, and handles on the way."""
-    nodes: dict[cst.CSTNode, None] = {}
+_PARTS = frozenset({"chat", "beta", "completions"})  # of a client, with parts of their own
+
+
+def _receivers(project: Project, site: Site) -> dict[cst.CSTNode, str]:
+    """The expressions from which the client comes to ``site``: the client, and handles on the way.
+
+    Each with the attribute that is read of it there.
+    """
+    nodes: dict[cst.CSTNode, str] = {}
     for resource in site.resources:
         link: Resource | None = resource
         while link is not None:
             previous = link.previous
             handle = previous is None or previous.node is not getattr(link.node, "value", None)
             if isinstance(link.node, cst.Attribute) and handle:
-                nodes[link.node.value] = None
+                nodes[link.node.value] = link.node.attr.value
             link = previous
     called = project.values(site.node.func)
     if any(isinstance(value, (Resource, Partial)) for value in called):
-        nodes[site.node.func] = None
-    return list(nodes)
+        nodes[site.node.func] = ""
+    return nodes
 
 
 def _stranger(project: Project, value: Value, settings: Settings, assumed: bool) -> Owner | None:

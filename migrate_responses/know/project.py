@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from . import models
 from . import modules as syntax
 from .annotations import instances_of
 from .build import Builder
@@ -265,6 +266,8 @@ class Project(Definitions):
             return [] if known else seeds
         if function.escaped and var.values and self._is_declared_here(function.module, param.annotation):
             return []  # whoever calls gives what the program gives, too
+        if _is_injected(self, param):
+            return []
         if function.escaped or not (known or function.callers or function in self.operated):
             if param.name.value.endswith("mocker") and in_tests(function.module):
                 return [External("pytest_mock.MockerFixture()")]
@@ -303,6 +306,15 @@ class Project(Definitions):
                 self.solver.add(var, seeds)
                 changed = True
         return changed
+
+
+def _is_injected(project: Project, param: cst.Param) -> bool:
+    """``bot=Depends(get_bot)``: the framework fills it with what the function gives."""
+    default = param.default
+    callees = project.values(default.func) if isinstance(default, cst.Call) and default.args else []
+    return bool(callees) and all(
+        isinstance(callee, External) and callee.path in models.INJECTED for callee in callees
+    )
 
 
 # Classes whose subclasses are filled from requests and files.
