@@ -42,6 +42,7 @@ def plan(context: Context) -> None:
             _spelled(context, site)
         if not parts:
             continue
+        _under_any_key(context, site, parts)
         stores = {store: part for part in reversed(parts) for store in _stores(context, part)}
         for place in _contents(context, site):
             store = next((store for store in stores if _is_read_from(place.var, store)), None)
@@ -55,6 +56,16 @@ def plan(context: Context) -> None:
             made = context.source(part.node, part.module, 30)
             detail = f"what `{text}` sends {how}, and `{made}` may be there"
             context.unsafe(place.node, place.module, [site], "MR204", detail)
+
+
+def _under_any_key(context: Context, site: Site, parts: list[DictValue]) -> None:
+    """Hold ``site`` back for messages with parts under any key: ``dict([("content", parts)])``."""
+    for message in messages_of(context, site):
+        for part in reachable(message.unkeyed):
+            if part in parts:
+                made = context.source(part.node, part.module, 30)
+                detail = f"`{made}` is in a message, under a key that is not known"
+                context.unsafe(part.node, part.module, [site], "MR204", detail)
 
 
 def _around(context: Context) -> Iterator[cst.CSTNode]:

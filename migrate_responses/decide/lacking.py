@@ -11,9 +11,7 @@ from ..know.project import Project
 # What a base may be without adding attributes.
 _BARE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Generic[]", "typing.Protocol"})
 # Names by which a class may get attributes that are not written as such.
-_DYNAMIC = frozenset(
-    {"__getattr__", "__getattribute__", "__dict__", "__class__", "setattr", "vars"}
-)
+_DYNAMIC = frozenset({"__getattr__", "__getattribute__", "__dict__", "__class__", "setattr", "vars"})
 
 
 def lacks(project: Project, value: Value, step: str) -> bool:
@@ -58,7 +56,7 @@ def _is_plain_method(value: Value) -> bool:
 
 
 def _is_given(project: Project, instance: Instance, step: str) -> bool:
-    """Whether somebody sets ``step`` on what may be ``instance``: ``bot.chat = ...``, ``setattr(bot, ...)``."""
+    """Whether somebody sets ``step`` on what may be ``instance``: ``bot.chat = x``, ``setattr(bot, ...)``."""
     family = (instance.type, *project.ancestors(instance.type))
 
     def may_be(node: cst.BaseExpression) -> bool:
