@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..decide.mixed import is_same_call
-from ..decide.receivers import DOUBLES, in_tests
+from ..decide.receivers import DOUBLES, in_tests, is_answer_of_stored
 from ..know.graph import Var
 from ..know.kinds import (
     USAGES,
@@ -50,6 +50,7 @@ def only_kind(context: Context, node: cst.CSTNode, module: Module, shapes: list[
         for value in context.project.values(node)
         if not _harmless(value, doubled)
         and not is_same_call(value, sites)
+        and not is_answer_of_stored(context.project, value)
         and not (_is_caught(value) and _fails(module, node))
     ]
     if others:

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..know import models
-from ..know.kinds import Bound, Class, Client, External, Function, Instance, ModuleValue, Unknown, Value
+from ..know.kinds import (
+    Bound,
+    Class,
+    Client,
+    External,
+    Function,
+    Instance,
+    ModuleValue,
+    Unknown,
+    Value,
+)
 from ..know.modules import Module
 from ..know.others import SDKS, is_other_client
 from ..know.project import Project
@@ -106,6 +116,49 @@ def is_stored(project: Project, value: Value) -> bool:
     return False
 
 
+def is_answer_of_stored(project: Project, value: Value) -> bool:
+    """Whether ``value`` only stands for an answer, or part of one, of a client in the settings of an app.
+
+    By its path one slot is as another: so all calls that may give it have to be calls of such a client, and
+    nothing else may fill the slot in a way that is not followed (``app.config.update(OPENAI=...)``).
+    """
+    made = _ANSWER.search(value.path) if isinstance(value, External) else None
+    if made is None or not made.string.startswith(_APPS) or not is_stored(project, value):
+        return False
+    slots = {
+        name
+        for (owner, name), var in project.external_fields.items()
+        if owner.path.startswith(_APPS) and any(isinstance(item, Client) for item in var.values)
+    }
+    if any(_spells(module, slots) for module in project.modules):
+        return False
+    path = made.string[: made.end()].removesuffix("()")
+    return all(
+        call.node in project.sites
+        for call, callees in project.callees.items()
+        if any(isinstance(callee, External) and callee.path == path for callee in callees)
+    )
+
+
+def _spells(module: Module, names: set[str]) -> bool:
+    """Whether one of ``names`` is a keyword, a key that is written in a dict, or a name of its own."""
+    for node in module.of(cst.Arg, cst.DictElement, cst.AssignTarget):
+        match node:
+            case cst.Arg(keyword=cst.Name(value=name)) | cst.AssignTarget(target=cst.Name(value=name)):
+                found: object = name
+            case cst.DictElement(key=cst.SimpleString() as text):
+                found = text.evaluated_value
+            case _:
+                continue
+        if found in names:
+            return True
+    return False
+
+
+_APPS = ("flask.Flask()", "quart.Quart()")
+_ANSWER = re.compile(r"\.(create|parse)\(\)")
+
+
 def receiver(node: cst.BaseExpression) -> cst.BaseExpression:
     """``X`` of ``X.chat.completions.create`` and its kin."""
     steps = {
@@ -123,4 +176,13 @@ def receiver(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-__all__ = ["DOUBLES", "MOCKS", "Owner", "in_tests", "is_stored", "owner_of", "receiver"]
+__all__ = [
+    "DOUBLES",
+    "MOCKS",
+    "Owner",
+    "in_tests",
+    "is_answer_of_stored",
+    "is_stored",
+    "owner_of",
+    "receiver",
+]

@@ -25,6 +25,7 @@ from .kinds import (
     Shape,
     Unknown,
     Value,
+    external,
 )
 from .linked import Linked
 from .modules import Module
@@ -151,7 +152,7 @@ class Definitions(Linked, Decorators):
         return self.fresh()
 
     def _external(self, path: str, realm: int) -> Var:
-        value = External(path, realm)
+        value = external(path, realm)
         var = self._externals.get(value)
         if var is None:
             var = self._externals[value] = self.fresh(value)

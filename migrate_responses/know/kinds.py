@@ -238,9 +238,16 @@ class External(Value):
         """
         depth = sum(self.path.count(mark) for mark in ("()", "[]", ".*"))
         ended = depth > 2 or len(self.path) > _LONGEST
-        return self if ended else External(f"{self.path}{suffix}", self.realm)
+        return self if ended else external(f"{self.path}{suffix}", self.realm)
 
 
+def external(path: str, realm: int) -> External:
+    """What is imported by ``path``; what only stands for the application is that, as calls give it."""
+    made = _STANDS_FOR.get(path)
+    return External(path, realm) if made is None else External(made)
+
+
+_STANDS_FOR = {"flask.current_app": "flask.Flask()", "quart.current_app": "quart.Quart()"}
 _LONGEST = 120
 
 
