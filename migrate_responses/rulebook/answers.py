@@ -20,11 +20,11 @@ ANSWERS: tuple[Rule, ...] = (
     ),
     Rule(
         "MR302",
-        "finish_reason of a forced call, or of an answer without a name",
+        "finish_reason as text, where the old word is not sure",
         UNSAFE,
         "`finish_reason` is spelled out from `incomplete_details` and the calls in `output` where its text"
-        " is wanted. That needs a name for the answer; and where `tool_choice` forces a function, the old"
-        " word was `stop` and not `tool_calls`.",
+        " is wanted. That needs a name for the answer; where `tool_choice` forces a function, the old word was"
+        " `stop` and not `tool_calls`; and most chunks of a stream have no reason at all.",
         "log.info(ask().choices[0].finish_reason)",
         'answer = ask()\nlog.info("length" if answer.incomplete_details is not None else "stop")',
         RESPONSE,
