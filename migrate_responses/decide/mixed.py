@@ -116,6 +116,8 @@ def _mixed(project: Project, site: Site, settings: Settings, origins: Origins) -
             if step in _PARTS and lacks(project, value, step):
                 continue  # an error before and after
             owner = _stranger(project, value, settings, assumed)
+            if owner is None and not step:
+                owner = _in_place_of(value)
             if owner is None:
                 continue
             is_double = owner.code == "MR803" or is_fake(value)
@@ -179,6 +181,20 @@ def _stranger(project: Project, value: Value, settings: Settings, assumed: bool)
     if isinstance(value, External) and value.path.startswith(models.INJECTED):
         return None  # a marker that the framework replaces
     return owner_of(project, value)
+
+
+def _in_place_of(value: Value) -> Owner | None:
+    """Whose ``value`` is, if a function of the program is called in the place of the method.
+
+    ``create = dry_run if args.dry else client.chat.completions.create``: it gets arguments in the old form.
+    A wrapper that hands on whatever it gets is looked through, and what tests put there has rules of its own.
+    """
+    function = value.function if isinstance(value, Bound) else value
+    if not isinstance(function, Function) or is_fake(function):
+        return None
+    if function.star is not None and function.double_star is not None:
+        return None
+    return Owner("MR010", f"the function `{function.name}`")
 
 
 _OF_PARAMETER = re.compile(r" of parameter `\w+`$")  # an attribute of it

@@ -23,8 +23,8 @@ ANSWERS: tuple[Rule, ...] = (
         "finish_reason as text, where the old word is not sure",
         UNSAFE,
         "`finish_reason` is spelled out from `incomplete_details` and the calls in `output` where its text"
-        " is wanted. That needs a name for the answer; where `tool_choice` forces a function, the old word was"
-        " `stop` and not `tool_calls`; and most chunks of a stream have no reason at all.",
+        " is wanted. That needs a name for the answer; where `tool_choice` forces a function, the old word"
+        " was `stop` and not `tool_calls`; and most chunks of a stream have no reason at all.",
         "log.info(ask().choices[0].finish_reason)",
         'answer = ask()\nlog.info("length" if answer.incomplete_details is not None else "stop")',
         RESPONSE,
