@@ -23,6 +23,7 @@ from .double_edits import new_name, new_string
 from .double_functions import Replacements, with_store
 from .double_histories import sends_items
 from .double_leftovers import Leftovers
+from .double_places import places
 from .double_requests import Requests
 from .double_targets import RENAMED, RESHAPED
 from .double_wires import wires
@@ -114,6 +115,7 @@ class _Test:
         for node, detail in (
             *dark(self.context, self.module, replacements, self.known),
             *wires(self.context, self.module),
+            *places(self.context, self.module, self.known),
         ):
             self._hold(node, detail)
         Leftovers(self.context, self.module, self.sites, self.known).plan()
