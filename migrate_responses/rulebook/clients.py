@@ -26,7 +26,8 @@ CLIENTS: tuple[Rule, ...] = (
         MANUAL,
         "The call is spelled like Chat Completions, but where its client comes from could not be"
         " followed, and many SDKs share the spelling. Annotate it (`client: OpenAI`), or vouch for"
-        " the name with `--assume-client NAME`.",
+        " the name with `--assume-client NAME`. Where it can be any SDK's, the call is reported without a"
+        " comment.",
         "def ask(llm, question):\n"
         "    return llm.chat.completions.create(model=MODEL, messages=as_messages(question))",
         "def ask(llm: OpenAI, question):\n"
