@@ -26,6 +26,7 @@ ASSERTS = frozenset(
 _MENTIONS = re.compile(
     r"completions|choices|ChatCompletion|(call|await)_args|[\"'](messages|max_(completion_)?tokens)[\"']"
     r"|\b(vcr|cassette)"
+    r"|(setattr|object)\([^()\n]*[\"']chat[\"']|patch\(\s*[\"'][\w.]+\.chat[\"']"
     r"|OPENAI_BASE_URL|openai\.(resources|types)|\b__getattr(ibute)?__"
 )
 # Patches that every call in the project meets, whichever module makes it.
