@@ -190,9 +190,9 @@ def test_nothing_of_a_part_is_kept_but_its_results(monkeypatch: pytest.MonkeyPat
     modules: list[weakref.ref[Module]] = []
     begin = run.Project.__init__
 
-    def note(self: run.Project, found: Sequence[Module]) -> None:
+    def note(self: run.Project, found: Sequence[Module], is_packaged: bool) -> None:
         modules.extend(map(weakref.ref, found))
-        begin(self, found)
+        begin(self, found, is_packaged)
 
     monkeypatch.setattr(run.Project, "__init__", note)
     results = migrate({"one.py": HEAD + CALL, "two.py": HEAD + CALL}, Settings())

@@ -216,6 +216,7 @@ def test_the_same_reasons_in_the_same_order(tmp_path: Path) -> None:
     (tmp_path / "llm.py").write_text(BEFORE)
     for number in range(6):
         shown = f"def show(given_{number}):\n    print(answer, given_{number}.choices[0].message.content)\n"
+        shown += "\n\nSHOWS = [show]\n"
         (tmp_path / f"use_{number}.py").write_text(f"from llm import answer\n\n\n{shown}")
     reports = {run("diff", cwd=tmp_path, PYTHONHASHSEED=str(seed)).stdout for seed in (1, 2, 3)}
     assert len(reports) == 1

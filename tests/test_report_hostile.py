@@ -92,11 +92,12 @@ def test_every_format_can_be_written_to_a_narrow_stream(form: str) -> None:
     assert stream.buffer.tell() > 1000
 
 
-def test_the_terminal_keeps_a_line_for_each_call() -> None:
+def test_the_terminal_keeps_a_line_for_each_call_and_each_reason() -> None:
     found = made_up()
     plain = written("terminal", replace(found, since=None))
     paths = {site.path for site in found.outcome.sites}
-    assert plain.count("\n") == len(found.outcome.sites) + len(paths)
+    told = [site for site in found.outcome.sites if site.reasons]
+    assert plain.count("\n") == len(found.outcome.sites) + len(told) + len(paths)
     assert "\\x1b[31m" in plain
 
 

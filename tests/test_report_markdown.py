@@ -82,7 +82,7 @@ def test_files_errors_and_notes() -> None:
     stream = HEAD + (
         "\n\ndef tell():\n"
         "    for chunk in client.chat.completions.create(model='m', messages=[], stream=True):\n"
-        "        print(chunk.choices[0].delta.content or '')\n"
+        "        print(chunk.choices[0].delta.content or '', end='')\n"
     )
     text = as_markdown(report({**EVERYTHING, "stream.py": stream}))
     assert "[`broken.py:3:12`](broken.py#L3): [MR901]" in section(text, "What could not be processed")
