@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+import sys
 import warnings
 from collections.abc import Iterator
+from functools import cache
 
 from .find.candidates import LARGEST_CODE
+from .room import with_deep_stack
 
 LARGEST_PART = 25_000_000  # of files that hang together: their trees take some 4 GB
 _LONG = 4_000  # characters of a line; a shorter one cannot nest so deeply that it matters
@@ -27,22 +31,46 @@ def refused(text: str) -> tuple[str, int, str] | None:
         return "MR901", _line(text, odd), "not valid Python 3: there is a null byte"
     if odd == 0:  # LibCST drops it
         return "MR901", 1, "not valid Python 3: there are two byte order marks"
-    if _may_nest(text) and _nests(text):
+    if may_nest(text) and _nests(text):
         return "MR904", 0, "expressions are nested too deeply"
     return None
+
+
+@cache
+def deepest() -> int:
+    """Levels of syntax that are followed. Python 3.12 ends calls that come by way of C at a number of its own
+    (``Py_C_RECURSION_LIMIT``: 1,500 in 3.12.1, 10,000 later), whatever the limit on recursion is.
+    """
+    if sys.version_info < (3, 12):
+        return _DEEPEST
+    reached = 0
+
+    class Level:
+        def down(self, **nothing: object) -> None:  # as LibCST calls what prints a node
+            nonlocal reached
+            reached += 1
+            if reached < 2 * _DEEPEST:
+                self.down(**nothing)
+
+    with contextlib.suppress(RecursionError):
+        with_deep_stack(Level().down)
+    return min(_DEEPEST, reached * 9 // 10)
 
 
 def _line(text: str, offset: int) -> int:
     return len(_NEWLINE.findall(text, 0, offset)) + 1
 
 
-def _may_nest(text: str) -> bool:
+def may_nest(text: str) -> bool:
     """Whether brackets, long lines or long expressions could nest beyond what is followed."""
-    if text.count("\\\n") > _BRACKETS or any(end - start > _LONG for start, end in _lines(text)):
+    long = min(_LONG, 2 * deepest())
+    if text.count("\\\n") > _BRACKETS or any(end - start > long for start, end in _lines(text)):
+        return True
+    if text.count("elif ") > deepest():
         return True
     depth = start = 0
     for found in _BRACKET.finditer(text):
-        if depth and found.start() - start > _LONG:
+        if depth and found.start() - start > long:
             return True
         opens = found[0] in "([{"
         if opens and not depth:
@@ -84,7 +112,7 @@ def _is_beyond(tree: ast.Module) -> bool:
     """
     levels: list[list[ast.AST]] = [[tree]]
     while levels[-1]:
-        if len(levels) > _DEEPEST:
+        if len(levels) > deepest():
             return True
         levels.append([child for node in levels[-1] for child in ast.iter_child_nodes(node)])
     weights: dict[ast.AST, int] = {}
@@ -95,7 +123,7 @@ def _is_beyond(tree: ast.Module) -> bool:
             weight += sum([weights[child] for child in ast.iter_child_nodes(node)])
             if isinstance(node, ast.Call):
                 weight += 2 * len(node.args)
-            elif isinstance(node, ast.BoolOp) and len(node.values) > _DEEPEST:  # LibCST makes levels of them
+            elif isinstance(node, ast.BoolOp) and len(node.values) > deepest():  # LibCST makes levels of them
                 return True
             if isinstance(node, _COPIED):
                 copied += weight

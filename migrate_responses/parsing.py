@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from .limits import refused
+from .limits import may_nest, refused
 from .places import failure, syntax_error
 from .results import Diagnostic
 from .source import EncodingError, Source, decode
@@ -22,7 +22,10 @@ def understood(path: str, data: bytes) -> tuple[Source, cst.Module] | Diagnostic
     if (why := refused(source.text)) is not None:
         return failure(why[0], path, *why[1:])
     try:
-        return source, parse(source.text)
+        tree = parse(source.text)
+        if may_nest(source.text):
+            tree.code_for_node(tree)  # as it will be: strings side by side nest for LibCST alone
+        return source, tree
     except cst.ParserSyntaxError as error:
         return syntax_error(path, source.text, error)
     except RecursionError:
