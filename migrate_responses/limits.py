@@ -16,7 +16,7 @@ from .room import with_deep_stack
 LARGEST_PART = 25_000_000  # of files that hang together: their trees take some 4 GB
 _LONG = 4_000  # characters of a line; a shorter one cannot nest so deeply that it matters
 _BRACKETS = 200  # Python itself takes no more
-_DEEPEST = 3_500  # levels of syntax: there is a call of a function for each, again and again
+DEEPEST = 3_500  # levels of syntax: there is a call of a function for each, again and again
 _COPIES = 10_000_000  # parts of trees that are copied while a file is parsed: some seconds
 _BRACKET = re.compile(r"[(\[{]|[)\]}]")
 _NEWLINE = re.compile(r"\r\n?|\n")
@@ -42,19 +42,19 @@ def deepest() -> int:
     (``Py_C_RECURSION_LIMIT``: 1,500 in 3.12.1, 10,000 later), whatever the limit on recursion is.
     """
     if sys.version_info < (3, 12):
-        return _DEEPEST
+        return DEEPEST
     reached = 0
 
     class Level:
         def down(self, **nothing: object) -> None:  # as LibCST calls what prints a node
             nonlocal reached
             reached += 1
-            if reached < 2 * _DEEPEST:
+            if reached < 2 * DEEPEST:
                 self.down(**nothing)
 
     with contextlib.suppress(RecursionError):
         with_deep_stack(Level().down)
-    return min(_DEEPEST, reached * 9 // 10)
+    return min(DEEPEST, reached * 9 // 10)
 
 
 def _line(text: str, offset: int) -> int:

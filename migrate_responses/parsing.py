@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from .limits import may_nest, refused
+from .limits import DEEPEST, deepest, may_nest, refused
 from .places import failure, syntax_error
 from .results import Diagnostic
 from .source import EncodingError, Source, decode
@@ -23,7 +23,7 @@ def understood(path: str, data: bytes) -> tuple[Source, cst.Module] | Diagnostic
         return failure(why[0], path, *why[1:])
     try:
         tree = parse(source.text)
-        if may_nest(source.text):
+        if deepest() < DEEPEST and may_nest(source.text):
             tree.code_for_node(tree)  # as it will be: strings side by side nest for LibCST alone
         return source, tree
     except cst.ParserSyntaxError as error:

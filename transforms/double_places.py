@@ -6,6 +6,7 @@ and so does a patch whose path is put together as the test runs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 
 import libcst as cst
@@ -17,6 +18,7 @@ from ..know.models import METHODS, is_client_class
 from ..know.modules import Module
 from .context import Context
 
+_OF_SDK = re.compile(r"^openai\.resources\..*\b(Async)?Chat\.completions$")
 _RESOURCES = ("Completions", "AsyncCompletions")
 
 
@@ -50,7 +52,8 @@ def _place(
             return call
     for arg in call.args[:1]:
         whole = arg.value
-        if (path := _text(whole)) is not None and _is_chat_of_client(context, module, path):
+        path = _text(whole)
+        if path is not None and (_OF_SDK.search(path) or _is_chat_of_client(context, module, path)):
             return call
         if isinstance(whole, cst.SimpleString) or whole in known:
             continue

@@ -27,7 +27,11 @@ def left_over(context: Context, node: cst.CSTNode, module: Module) -> Function |
     function = context.project.functions.get(definition)
     if function is None or not _is_of_parameter(node, definition, set()):
         return None
-    return function if _is_left_over(context, function, module) else None
+    known = context.memo.setdefault("left over", {})
+    assert isinstance(known, dict)
+    if function not in known:
+        known[function] = _is_left_over(context, function, module)
+    return function if known[function] else None
 
 
 def _is_left_over(context: Context, function: Function, module: Module) -> bool:
